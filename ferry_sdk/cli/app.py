@@ -23,7 +23,7 @@ class Command(NamedTuple):
         panel: The section of the help that lists it.
         summary: The first sentence of its help.
         module: The module of its function; None: that of its own name. A module with a family of
-            commands has their functions by name in `COMMANDS`.
+            commands has their functions in `COMMANDS`; the first word of each is its name.
     """
 
     panel: str
@@ -42,7 +42,7 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
     entry = COMMANDS[name]
     module = import_module(f"ferry_sdk.cli.commands.{entry.module or name}")
     is_family = hasattr(module, "COMMANDS")
-    functions = module.COMMANDS if is_family else {name: getattr(module, name)}
+    functions = module.COMMANDS if is_family else (getattr(module, name),)
     family = typer.Typer(
         no_args_is_help=is_family,
         add_completion=is_family,
@@ -51,9 +51,10 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
     )
     # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
     prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
-    for its_name, its_function in functions.items():
+    for function in functions:
+        its_name = function.__name__.partition("_")[0]
         register = family.command(its_name, context_settings={**_SETTINGS, **prefix})
-        register(report_errors(expand_options(its_function)))
+        register(report_errors(expand_options(function)))
     return typer.main.get_command(family)
 
 

@@ -31,14 +31,13 @@ from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 
+_FEE = option("AMOUNT", help="Refuse to cancel at a higher fee.", parse=parse_amount)
+
 
 def cancel(
     *,
     some_id: RecordId,
-    max_penalty: Annotated[
-        Decimal | None,
-        option("AMOUNT", help="Refuse to cancel at a higher fee.", parse=parse_amount),
-    ] = None,
+    max_penalty: Annotated[Decimal | None, _FEE] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
     common: Common,

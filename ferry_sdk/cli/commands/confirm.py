@@ -45,14 +45,13 @@ if TYPE_CHECKING:
     from ferry_sdk.cli.terminal.command_journal import CommandJournal
     from ferry_sdk.client import Ferry
 
+_TOTAL = option("AMOUNT", help="Refuse to confirm at any other total.", parse=parse_amount)
+
 
 def confirm(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
-    expect_total: Annotated[
-        Decimal | None,
-        option("AMOUNT", help="Refuse to confirm at any other total.", parse=parse_amount),
-    ] = None,
+    expect_total: Annotated[Decimal | None, _TOTAL] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
     common: Common,

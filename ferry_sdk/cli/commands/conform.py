@@ -92,8 +92,6 @@ def _write(file: Path, report: ConformanceReport) -> None:
         save(file, f"{json.dumps(report.profile(), indent=2)}\n".encode())
     except InvalidInputError as error:
         raise InvalidInputError(problem_of(error), field=str(file)) from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be written", field=str(file)) from None
 
 
 def _print(report: ConformanceReport) -> None:

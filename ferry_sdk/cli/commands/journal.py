@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,7 +41,8 @@ def _parse_moment(value: str) -> datetime:
     raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z")
 
 
-_EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
+_ENTRY = typer.Argument(metavar="ENTRY", help="The entry's id.", show_default=False)
+_EntryId = Annotated[str, _ENTRY]
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,7 @@ def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = Fal
 
 def recover_entries(
     *,
-    entry_id: Annotated[
-        str | None, typer.Argument(metavar="ENTRY", help="The entry's id.", show_default=False)
-    ] = None,
+    entry_id: Annotated[str | None, _ENTRY] = None,
     journal: JournalUrl,
     every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,
     common: Common,
@@ -119,20 +118,18 @@ def recover_entries(
     return Exit.UNKNOWN if any(entry.is_unresolved for entry in entries) else Exit.DONE
 
 
+_HAPPENED = typer.Option("--happened/--not-happened", help="What the service has told you.")
+_CREATED = option("BOOKING", help="The booking that the write created.")
+_NO_CHECK = typer.Option("--no-check", help="Do not read whether the service agrees.")
+
+
 def settle_entry(
     *,
     entry_id: _EntryId,
     journal: JournalUrl,
-    happened: Annotated[
-        bool,
-        typer.Option("--happened/--not-happened", help="What you have learned from the service."),
-    ],
-    booking: Annotated[
-        str | None, option("BOOKING", help="The booking that the write created.")
-    ] = None,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
-    ] = False,
+    happened: Annotated[bool, _HAPPENED],
+    booking: Annotated[str | None, _CREATED] = None,
+    no_check: Annotated[bool, _NO_CHECK] = False,
     yes: Yes = False,
     common: Common,
 ) -> None:
@@ -257,9 +254,4 @@ def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-COMMANDS: Final[dict[str, Callable[..., Exit | None]]] = {
-    "list": list_entries,
-    "show": show_entry,
-    "recover": recover_entries,
-    "settle": settle_entry,
-}
+COMMANDS: Final = (list_entries, show_entry, recover_entries, settle_entry)

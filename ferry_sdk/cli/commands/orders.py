@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
@@ -101,8 +100,4 @@ def order_facts(order: Order) -> list[tuple[str, object]]:
     return facts
 
 
-COMMANDS: Final[dict[str, Callable[..., Exit | None]]] = {
-    "list": list_orders,
-    "show": show_order,
-    "resume": resume_order,
-}
+COMMANDS: Final = (list_orders, show_order, resume_order)

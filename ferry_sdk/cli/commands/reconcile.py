@@ -33,19 +33,14 @@ from ferry_sdk.models.base import path_of
 if TYPE_CHECKING:
     from decimal import Decimal
 
+_FILE = "CSV with booking_id, amount, currency; also reference, refunded. - is stdin."
 _NAMES = tuple(Payment.model_fields)
 _REQUIRED = tuple(name for name, field in Payment.model_fields.items() if field.is_required())
 
 
 def reconcile(
     *,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV with booking_id, amount, currency; also reference, refunded. - is stdin.",
-        ),
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_FILE)],
     journal: JournalUrl,
     common: Common,
 ) -> Exit:
@@ -118,9 +113,8 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
 
 
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
-    lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
-    for kind, discrepancy in report.rows():
-        lists[kind].append(members_of(discrepancy, *Discrepancy.__dataclass_fields__))
+    names = Discrepancy.__dataclass_fields__
+    lists = {kind: [members_of(row, *names) for row in getattr(report, kind)] for kind in KINDS}
     return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 

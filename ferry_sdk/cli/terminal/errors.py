@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date
 from enum import IntEnum
@@ -17,6 +17,7 @@ from rich.text import Text
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.cli.terminal.output import (
+    Facts,
     error_console,
     members_of,
     print_json,
@@ -61,79 +62,55 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-class DeclinedError(Exception):
-    """The user declined; nothing was changed."""
-
-
-class NoTripsError(Exception):
-    """Nothing sails."""
-
-
-class OutputError(Exception):
-    """A write succeeded, but its result could not be printed on standard output."""
-
-
-class WriteInterruptedError(KeyboardInterrupt):
-    """An interruption left a write or an order in the journal that is done, or may have happened.
+class CommandError(Exception):
+    """A command failed, was declined or was interrupted. It is no error of the library.
 
     Attributes:
+        code: The exit code.
         hint: What the user can do.
         fields: Its fields for programs.
     """
 
-    def __init__(self, written: JournalEntry | OrderRecord) -> None:
-        self.fields: dict[str, object]
-        if isinstance(written, OrderRecord):
-            super().__init__(f"interrupted; the {written.kind} is order {written.id}")
-            self.hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {written.id}`"
-            if written.is_finished:
-                show = f"run `ferry orders show {written.id}`"
-                self.hint = f"its step has ended; do not repeat it, {show}"
-            self.fields = {"order_id": written.id}
-        else:
-            super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
-            self.hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
-            if written.is_unresolved:
-                self.hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id)}"
-            members = members_of(written, "operation", "correlation_id")
-            self.fields = {**members, "entry_id": written.id}
+    def __init__(
+        self, code: Exit, message: str, *, hint: str | None = None, **fields: object
+    ) -> None:
+        super().__init__(message)
+        self.code, self.hint, self.fields = code, hint, fields
+
+
+def interrupted_write(written: JournalEntry | OrderRecord) -> CommandError:
+    """Return the error of an interruption that left a write that is done or may have happened."""
+    if isinstance(written, OrderRecord):
+        message = f"interrupted; the {written.kind} is order {written.id}"
+        hint = f"its step has ended; do not repeat it, run `ferry orders show {written.id}`"
+        if not written.is_finished:
+            hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {written.id}`"
+        return CommandError(Exit.INTERRUPTED, message, hint=hint, order_id=written.id)
+    message = f"interrupted; {written.operation} is journal entry {written.id}"
+    hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
+    if written.is_unresolved:
+        hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id)}"
+    fields = members_of(written, "operation", "correlation_id")
+    return CommandError(Exit.INTERRUPTED, message, hint=hint, **fields, entry_id=written.id)
 
 
 def print_written(
-    done: str,
-    some_id: str,
-    document: Mapping[str, object],
-    facts: Iterable[tuple[str, object]],
-    *,
-    as_json: bool,
+    done: str, some_id: str, document: Mapping[str, object], facts: Facts, *, as_json: bool
 ) -> None:
     """Print the result of a write as `print_result` does.
 
     `done` says what was done, as a sentence, to the booking, ticket or order `some_id`.
 
     Raises:
-        OutputError: The output fails.
+        CommandError: The output fails.
     """
     try:
         print_result(document, facts, as_json=as_json)
         sys.stdout.flush()
     except OSError as error:
-        problem = error.strerror or error
-        raise OutputError(f"{some_id}: {done}, but printing failed ({problem})") from None
-
-
-_FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
-    (DeclinedError, Exit.DECLINED, None),
-    (NoTripsError, Exit.REJECTED, None),
-    (WriteInterruptedError, Exit.INTERRUPTED, None),
-    (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
-    (EOFError, Exit.DECLINED, "no answer; nothing was changed"),
-    (OutputError, Exit.UNKNOWN, None),
-    (BrokenPipeError, Exit.FAILED, ""),
-    (ModuleNotFoundError, Exit.FAILED, None),
-    (OSError, Exit.FAILED, None),
-)
-"""Exit code and message of each exception that is not the library's; None: its own text."""
+        problem = f"{some_id}: {done}, but printing failed ({error.strerror or error})"
+        hint = "do not repeat it; run `ferry show`"
+        raise CommandError(Exit.UNKNOWN, problem, hint=hint) from None
 
 
 def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
@@ -150,17 +127,15 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
         except FerryError as error:
             code, message, about = exit_code_of(error), str(error), _error_fields(error)
             hint = _hint(error, options.get("on"))
-        except tuple(kind for kind, _, _ in _FAILURES) as error:
-            code, text = next(
-                (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
-            )
-            message = str(error) if text is None else text
-            if isinstance(error, OutputError):
-                as_json, hint = False, "do not repeat it; run `ferry show`"
-            elif isinstance(error, WriteInterruptedError):
-                about, hint = error.fields, error.hint
-            elif isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
-                code, message = Exit.UNKNOWN, f"{text}: {left}"
+        except CommandError as error:
+            code, message, hint, about = error.code, str(error), error.hint, error.fields
+        except KeyboardInterrupt as error:
+            code, message = Exit.INTERRUPTED, "interrupted"
+            if (left := _left_by(error)) is not None:
+                code, message = Exit.UNKNOWN, f"interrupted: {left}"
+        except (ModuleNotFoundError, OSError) as error:
+            code = Exit.FAILED
+            message = "" if isinstance(error, BrokenPipeError) else str(error)
         else:
             raise typer.Exit(result or Exit.DONE)
         if message:

@@ -27,8 +27,8 @@ from pydantic import ValidationError
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
 from ferry_sdk._runtime.files import read_file
-from ferry_sdk.cli.terminal.errors import Exit, WriteInterruptedError
-from ferry_sdk.cli.terminal.output import error_console, printable, warn
+from ferry_sdk.cli.terminal.errors import Exit, interrupted_write
+from ferry_sdk.cli.terminal.output import printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
 from ferry_sdk.models.base import path_of
@@ -125,7 +125,6 @@ class Common:
                 yield ferry
         finally:
             logger.removeHandler(handler)
-            error_console().file.flush()
 
 
 def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:
@@ -194,7 +193,7 @@ def open_command_journal(
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
         ModuleNotFoundError: The extra is not installed.
-        WriteInterruptedError: The command was interrupted, and its write may have happened.
+        CommandError: The command was interrupted, and its write may have happened.
     """
     with open_journal(url, may_be_new=may_be_new) as journal:
         try:
@@ -203,7 +202,7 @@ def open_command_journal(
             with suppress(JournalError):  # the write still counts as interrupted
                 written = journal.possible_write()
                 if written is not None:
-                    raise WriteInterruptedError(written) from None
+                    raise interrupted_write(written) from None
             raise
 
 

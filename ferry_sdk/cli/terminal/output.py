@@ -54,6 +54,9 @@ from rich.text import Text
 
 from ferry_sdk._runtime.money import exact_amount
 
+Facts = Iterable[tuple[str, object]]
+"""Names and values."""
+
 _NARROW = 50
 _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
@@ -218,9 +221,7 @@ def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
     _print(grid, on or _console())
 
 
-def print_result(
-    document: Mapping[str, object], facts: Iterable[tuple[str, object]], *, as_json: bool
-) -> None:
+def print_result(document: Mapping[str, object], facts: Facts, *, as_json: bool) -> None:
     """Print the result of a command: its JSON document, or else names and values."""
     if as_json:
         print_json(document)
