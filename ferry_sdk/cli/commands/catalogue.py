@@ -85,8 +85,8 @@ def _print_found(
     records: Sequence[dict[str, Any]],
     members: Sequence[str],
     *,
+    text: str,
     as_json: bool,
-    text: str = "",
 ) -> Exit:
     """Print records as JSON, or these members of them as a table. Return the exit code.
 

@@ -113,15 +113,10 @@ class PartyOptions(_TravelOptions):
             BadParameter: There is none, or there are both.
         """
         passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
-        if self.travellers is not None:
-            if not passengers:
-                return read_travellers(self.travellers)
-            raise typer.BadParameter(
-                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-            )
-        if not passengers:
-            raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
-        return passengers
+        if (self.travellers is None) == (not passengers):
+            problem = "expected travellers, as --adult 34F, or in a file, and not both"
+            raise typer.BadParameter(problem, param_hint="'--adult'")
+        return passengers if self.travellers is None else read_travellers(self.travellers)
 
 
 _FareType = Annotated[ReservationTypeName | None, option("TYPE", parse=parse_reservation_type)]
@@ -168,9 +163,8 @@ class BookOptions(_TravelOptions, _TypeOptions):
             BadParameter: They exclude each other.
         """
         if self.changes and (self.back is not None or self.flexible):
-            raise typer.BadParameter(
-                "cannot be combined with --back or --flexible", param_hint=CHANGES
-            )
+            problem = "cannot be combined with --back or --flexible"
+            raise typer.BadParameter(problem, param_hint=CHANGES)
 
 
 @dataclass(frozen=True)

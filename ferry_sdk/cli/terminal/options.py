@@ -67,18 +67,9 @@ def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-TokenFile = Annotated[
-    Path | None,
-    option("PATH", help="File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN."),
-]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
-_JOURNAL = option(
-    "URL",
-    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
-    envvar="FERRY_JOURNAL",
-    show_envvar=False,
-)
+_JOURNAL = option("URL", help="A journal, such as sqlite:///ferry.db.", envvar="FERRY_JOURNAL")
 JournalUrl = Annotated[str, _JOURNAL]
 OptionalJournalUrl = Annotated[str | None, _JOURNAL]
 
@@ -94,11 +85,12 @@ class Common:
 
     Attributes:
         base_url: Service address; default: FERRY_BASE_URL.
+        token_file: File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.
     """
 
     as_json: AsJson = False
     base_url: Annotated[str | None, option("URL")] = None
-    token_file: TokenFile = None
+    token_file: Annotated[Path | None, option("PATH")] = None
 
     @contextmanager
     def open_client(

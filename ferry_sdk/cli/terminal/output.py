@@ -57,7 +57,6 @@ from ferry_sdk._runtime.money import exact_amount
 Facts = Iterable[tuple[str, object]]
 """Names and values."""
 
-_NARROW = 50
 _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
@@ -152,18 +151,11 @@ def print_table(
 
     In a terminal, each member of a tuple has a line of its own.
 
-    In a terminal of less than 50 columns, each value has a line of its own.
-
     The columns whose headings are in `right` are right-aligned.
     """
     console = on or _console()
     if title:
         console.print(Text(printable(title), style="bold"))
-    if console.is_terminal and console.width < _NARROW:
-        for row in rows:
-            print_facts(*zip(heads, row, strict=True), on=console)
-            console.print()
-        return
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
