@@ -15,14 +15,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 
 import typer
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
@@ -31,7 +31,7 @@ from ferry_sdk.cli.terminal.errors import Exit, interrupted_write
 from ferry_sdk.cli.terminal.output import printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
-from ferry_sdk.models.base import path_of
+from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.docstrings import field_descriptions
 from ferry_sdk.types import RateLimiter, Recorder
 
@@ -280,9 +280,5 @@ def parse_time(value: str) -> str:
     return value
 
 
-def parse_amount(value: str) -> Decimal:
-    """Parse an amount; raise ValueError if it is not a finite number."""
-    with suppress(InvalidOperation):
-        if (number := Decimal(value)).is_finite():
-            return number
-    raise ValueError("expected an amount, such as 49.90")
+parse_amount: Final = TypeAdapter[Decimal](Money).validate_python
+"""Parses an amount of money; raises ValidationError if it is none."""
