@@ -39,9 +39,9 @@ class _Chart(Figure):
         return content.getvalue()
 
 
-def _new_chart(title: str, *, width: float = 9, height: float = 4.8) -> tuple[_Chart, Axes]:
+def _new_chart(title: str, *, width: float = 9) -> tuple[_Chart, Axes]:
     """Return a figure with one pair of axes; the title is never parsed as TeX."""
-    figure = _Chart(figsize=(width, height), dpi=110, layout="constrained")
+    figure = _Chart(figsize=(width, 4.8), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", parse_math=False)
     axes.grid(alpha=0.25)
@@ -196,12 +196,13 @@ def network_map(
     title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
     if lost := len(all_ports) - len(places):
         title += f" ({lost} without a position)"
-    figure, axes = _new_chart(title, width=_WIDTH, height=_height(places.values()))
+    figure, axes = _new_chart(title, width=_WIDTH)
     axes.set_xlabel("Longitude (degrees east)")
     axes.set_ylabel("Latitude (degrees north)")
     if not places:
         return figure
 
+    figure.set_figheight(_height(places.values()))
     for pair in lines:
         axes.plot(
             *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
@@ -225,8 +226,6 @@ def _latitude_scale(places: Collection[_Place]) -> float:
 
 def _height(places: Collection[_Place]) -> float:
     """Return the height at which the map fills the figure."""
-    if not places:
-        return _LEAST
     longitudes, latitudes = zip(*places, strict=True)
     wide, high = max(longitudes) - min(longitudes), max(latitudes) - min(latitudes)
     height: float = _WIDTH * high * _latitude_scale(places) / max(wide, 1)

@@ -9,7 +9,7 @@ import typer
 
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
-from ferry_sdk.cli.terminal.output import print_json, print_records, show_progress
+from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.planning.names import fold
 
@@ -99,5 +99,7 @@ def _print_found(
     elif is_missing:
         raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")
     else:
-        print_records(records, members, right=("score",))
+        heads = [member.replace("_", " ") for member in members]
+        rows = [[record[member] for member in members] for record in records]
+        print_table(heads, rows, right=("score",))
     return Exit.NOT_SENT if is_missing else Exit.DONE

@@ -92,31 +92,19 @@ class Common:
     base_url: Annotated[str | None, option("URL")] = None
     token_file: Annotated[Path | None, option("PATH")] = None
 
-    @contextmanager
     def open_client(
         self, *, journal: Recorder | None = None, limiter: RateLimiter | None = None
-    ) -> Generator[Ferry, None, None]:
-        """Open a client. Print its warnings, such as the id of an interrupted write."""
-
-        class WarningHandler(logging.Handler):
-            def emit(self, record: logging.LogRecord) -> None:
-                warn(record.getMessage())
-
+    ) -> Ferry:
+        """Return a client whose warnings are printed, such as the id of an interrupted write."""
         token = _token_of(self.token_file)
-        handler = WarningHandler(logging.WARNING)
-        logger = logging.getLogger("ferry_sdk")
-        logger.addHandler(handler)
-        try:
-            with Ferry(
-                token,
-                base_url=self.base_url,
-                journal=journal,
-                limiter=limiter,
-                route_cache=_cache_folder(),
-            ) as ferry:
-                yield ferry
-        finally:
-            logger.removeHandler(handler)
+        logging.getLogger("ferry_sdk").addHandler(_WarningHandler(logging.WARNING))
+        url, cache = self.base_url, _cache_folder()
+        return Ferry(token, base_url=url, journal=journal, limiter=limiter, route_cache=cache)
+
+
+class _WarningHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(record.getMessage())
 
 
 def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:

@@ -88,10 +88,10 @@ def printable(value: object) -> str:
 
 
 def _lines(value: object) -> str:
-    """Format a value on one line, or each member of a tuple on its own line."""
+    """Format a value on one line, or each member of a tuple on its own line; None is empty."""
     if isinstance(value, tuple):
         return "\n".join(map(printable, cast("tuple[object, ...]", value)))
-    return printable(value)
+    return "" if value is None else printable(value)
 
 
 def moment(value: datetime | str | None) -> str:
@@ -187,16 +187,6 @@ def print_blocks(rows: Sequence[Sequence[tuple[str, object]]], *, heading: int) 
         console.print(Text("  ".join(heads), "bold"))
         print_facts(*((f"  {name}", value) for name, value in row[heading:]), on=console)
         console.print()
-
-
-def print_records(
-    records: Sequence[Mapping[str, object]], members: Sequence[str], *, right: Sequence[str] = ()
-) -> None:
-    """Print these members of records as a table."""
-    heads = [member.replace("_", " ") for member in members]
-    print_table(
-        heads, [[record[member] or "" for member in members] for record in records], right=right
-    )
 
 
 def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
