@@ -137,7 +137,7 @@ def trial_table() -> str:
 
 
 LISTS: dict[str, Callable[[], str]] = {
-    "cli/app.py": command_table,
+    "cli/app.json": command_table,
     "cli/terminal/output.py": json_members,
     "conformance/assumptions.json#seen": partial(assumption_table, "Shown by", seen=True),
     "conformance/assumptions.json#unseen": partial(

@@ -57,20 +57,17 @@ def _sailing_card(sailing: Availability) -> Markup:
         )
         for tariff in sailing.tariffs
     )
-    places = (
-        (place.name, place.type, place.capacity, place.count, place.use) for place in sailing.places
-    )
+    places = map(attrgetter("name", "type", "capacity", "count", "use"), sailing.places)
+    of_sailing = [
+        ("Leaves", sailing.depart_at),
+        ("Arrives", sailing.arrive_at),
+        ("Takes", sailing.travel_time),
+        ("Ship", f"{sailing.ship_name}, {sailing.company.name}"),
+        *([("Calls at", calls_at(sailing))] if sailing.stops else []),
+    ]
     return card(
         f"{sailing.depart_name} → {sailing.arrive_name}",
-        facts(
-            [
-                ("Leaves", sailing.depart_at),
-                ("Arrives", sailing.arrive_at),
-                ("Takes", sailing.travel_time),
-                ("Ship", f"{sailing.ship_name}, {sailing.company.name}"),
-                *([("Calls at", calls_at(sailing))] if sailing.stops else []),
-            ]
-        ),
+        facts(of_sailing),
         side_by_side(
             table(["Tariff", "Price", "Holds until", "Condition"], tariffs),
             table(["Place", "Type", "For", "Left", "Use"], places),
@@ -107,23 +104,18 @@ def _ticket_card(ticket: Ticket) -> Markup:
     names = ("depart_port_name", "arrive_port_name", "depart_at", "arrive_at", "duration")
     crossings = (attrgetter(*names)(way.journey) for way in ways if way and way.journey)
     vehicle = ticket.vehicle
-    parts = [
-        facts(
-            [
-                ("Id", ticket.id),
-                ("Direction", ticket.direction),
-                ("Boarding", ticket.boarding_time),
-                ("Travellers", len(ticket.passengers)),
-                *([("Vehicle", f"{vehicle.brand_name} {vehicle.model}")] if vehicle else []),
-                ("Voucher", link(ticket.pdf_url, "PDF") if ticket.pdf_url else "not there yet"),
-            ]
-        )
+    of_ticket = [
+        ("Id", ticket.id),
+        ("Direction", ticket.direction),
+        ("Boarding", ticket.boarding_time),
+        ("Travellers", len(ticket.passengers)),
+        *([("Vehicle", f"{vehicle.brand_name} {vehicle.model}")] if vehicle else []),
+        ("Voucher", link(ticket.pdf_url, "PDF") if ticket.pdf_url else "not there yet"),
     ]
-    if ticket.qr_code:
-        parts.append(image(ticket.qr_code, "QR code"))
+    code = [image(ticket.qr_code, "QR code")] if ticket.qr_code else []
     return card(
         f"Ticket {ticket.ticket_number or 'without a number'}",
-        side_by_side(*parts),
+        side_by_side(facts(of_ticket), *code),
         table(["From", "To", "Leaves", "Arrives", "Takes"], crossings),
         badges=[ticket.status],
     )

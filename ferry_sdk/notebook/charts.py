@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from decimal import Decimal
 from io import BytesIO
-from math import cos, inf, radians
+from math import cos, radians
 from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._runtime.money import money
@@ -16,16 +17,14 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
 
 with require_packages("matplotlib", "numpy"):
-    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
     from matplotlib.patheffects import withStroke
+    from matplotlib.transforms import BboxBase
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ferry_sdk.models.availability import Availability, Tariff
+    from ferry_sdk.models.availability import Availability
     from ferry_sdk.models.catalogue import McpPort
 
 __all__ = ["fares_by_day", "network_map"]
@@ -40,32 +39,14 @@ class _Chart(Figure):
         return content.getvalue()
 
 
-def _new_chart(title: str, *, width: float = 9, height: float = 4.8) -> tuple[_Chart, Axes]:
+def _new_chart(title: str, *, width: float = 9) -> tuple[_Chart, Axes]:
     """Return a figure with one pair of axes; the title is never parsed as TeX."""
-    figure = _Chart(figsize=(width, height), dpi=110, layout="constrained")
+    figure = _Chart(figsize=(width, 4.8), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", parse_math=False)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
-
-
-def _positions_of(days: Iterable[date]) -> NDArray[np.datetime64]:
-    """Return days as axis positions."""
-    return np.array([*days], dtype="datetime64[D]")
-
-
-def _label_days(axes: Axes) -> None:
-    """Label the days on the x axis concisely."""
-    locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
-    axes.xaxis.set_major_locator(locator)
-    formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
-    axes.xaxis.set_major_formatter(formatter)
-
-
-_Fare = tuple[date, "Tariff"]
-_EDGE: Final = 0.2
-"""How far from the edge a label is in the middle, as a share of the other side."""
 
 
 def fares_by_day(sailings: Iterable[Availability]) -> Figure:
@@ -102,66 +83,61 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
         fares_by_day(trip.outward for trip in trips).savefig("fares.png")
         ```
     """
-    routes: dict[str, list[_Fare]] = {}
+    routes: dict[str, list[tuple[date, Decimal]]] = {}
+    currencies: set[str] = set()
     for index, sailing in enumerate(sailings):
         if not sailings_of(models_of([sailing])):
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):
             route = f"{sailing.depart_name} → {sailing.arrive_name}"
-            routes.setdefault(route, []).append((sailing.depart_at.date(), ticket))
-    currencies = sorted({ticket.currency for fares in routes.values() for _, ticket in fares})
+            routes.setdefault(route, []).append((sailing.depart_at.date(), ticket.amount))
+            currencies.add(ticket.currency)
     if len(currencies) > 1:
-        raise InvalidInputError(f"fares in {', '.join(currencies)}", field="sailings")
+        raise InvalidInputError(f"fares in {', '.join(sorted(currencies))}", field="sailings")
+    figure, axes = _new_chart(next(iter(routes)) if len(routes) == 1 else "Fares by day")
     if not routes:
-        figure, axes = _new_chart("Fares by day")
         axes.set_axis_off()
         axes.text(0.5, 0.5, "No sailings with a ticket", ha="center", transform=axes.transAxes)
         return figure
 
-    figure, axes = _new_chart(next(iter(routes)) if len(routes) == 1 else "Fares by day")
     for number, (route, fares) in enumerate(routes.items()):
         label = "cheapest of the day" + (f", {route}" if len(routes) > 1 else "")
         _plot_route(axes, label, fares, f"C{number % 10}")
-    _annotate(axes, [fare for fares in routes.values() for fare in fares])
-    _label_days(axes)
+    currency = currencies.pop()
+    _annotate(axes, [fare for fares in routes.values() for fare in fares], currency)
+    locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
+    axes.xaxis.set_major_locator(locator)
+    formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
+    axes.xaxis.set_major_formatter(formatter)
     axes.set_xlabel("Day of departure")
-    axes.set_ylabel(f"Ticket ({currencies[0]})")
+    axes.set_ylabel(f"Ticket ({currency})")
     axes.margins(y=0.18)
     for text in axes.legend(frameon=False, fontsize="small").get_texts():
         text.set_parse_math(False)
     return figure
 
 
-def _price(fare: _Fare) -> float:
-    return float(fare[1].amount)
+def _plot_route(axes: Axes, label: str, fares: list[tuple[date, Decimal]], colour: str) -> None:
+    lowest: dict[date, Decimal] = {}
+    for day, amount in sorted(fares):
+        lowest.setdefault(day, amount)
+    axes.plot(*zip(*fares, strict=True), "o", color=colour, alpha=0.3, markersize=4)
+    cheapest = zip(*lowest.items(), strict=True)
+    axes.plot(*cheapest, "o-", color=colour, markersize=5, label=label)
 
 
-def _plot_route(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None:
-    lowest: dict[date, float] = {}
-    for fare in sorted(fares, key=lambda fare: fare[0]):
-        lowest[fare[0]] = min(_price(fare), lowest.get(fare[0], inf))
-    every = [*map(_price, fares)]
-    axes.plot(
-        _positions_of(day for day, _ in fares), every, "o", color=colour, alpha=0.3, markersize=4
-    )
-    cheapest = [*lowest.values()]
-    axes.plot(_positions_of(lowest), cheapest, "o-", color=colour, markersize=5, label=label)
-
-
-def _annotate(axes: Axes, fares: list[_Fare]) -> None:
+def _annotate(axes: Axes, fares: list[tuple[date, Decimal]], currency: str) -> None:
     """Label the cheapest fare."""
-    day, ticket = fare = min(fares, key=_price)
-    days = [fare[0] for fare in fares]
-    before, after = day - min(days), max(days) - day
-    # Near the first or the last day, a label in the middle would leave the chart.
-    side = "left" if before < after * _EDGE else "right" if after < before * _EDGE else "center"
+    amount, day = min((amount, day) for day, amount in fares)
+    first, last = min(fares)[0], max(fares)[0]
+    # On the side of more days, the label stays in the chart.
     axes.annotate(
-        f"{money(ticket.amount, ticket.currency)} on {day}",
-        (day, _price(fare)),
+        f"{money(amount, currency)} on {day}",
+        (day, float(amount)),
         xytext=(0, -14),
         textcoords="offset points",
-        ha=side,
+        ha="left" if day - first < last - day else "right",
         va="top",
         fontweight="bold",
     )
@@ -171,9 +147,7 @@ _Place = tuple[float, float]
 
 _WIDTH: Final = 11
 _LEAST, _MOST = 4, 11
-_LETTER, _LINE = 0.0075, 0.022
-"""Width, and minimum and maximum height of the figure in inches; size of a letter and of a line
-as fractions of the width."""
+"""Width, and minimum and maximum height of the figure in inches."""
 
 
 def network_map(
@@ -222,12 +196,13 @@ def network_map(
     title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
     if lost := len(all_ports) - len(places):
         title += f" ({lost} without a position)"
-    figure, axes = _new_chart(title, width=_WIDTH, height=_height(places.values()))
+    figure, axes = _new_chart(title, width=_WIDTH)
     axes.set_xlabel("Longitude (degrees east)")
     axes.set_ylabel("Latitude (degrees north)")
     if not places:
         return figure
 
+    figure.set_figheight(_height(places.values()))
     for pair in lines:
         axes.plot(
             *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
@@ -238,6 +213,7 @@ def network_map(
     axes.scatter(longitudes, latitudes, s=sizes, color="C0", zorder=3)
     axes.margins(0.06)
     axes.set_aspect(_latitude_scale(places.values()), adjustable="box")
+    figure.draw_without_rendering()  # then the places of labels are known
     _label_ports(axes, places, names, route_counts)
     return figure
 
@@ -250,8 +226,6 @@ def _latitude_scale(places: Collection[_Place]) -> float:
 
 def _height(places: Collection[_Place]) -> float:
     """Return the height at which the map fills the figure."""
-    if not places:
-        return _LEAST
     longitudes, latitudes = zip(*places, strict=True)
     wide, high = max(longitudes) - min(longitudes), max(latitudes) - min(latitudes)
     height: float = _WIDTH * high * _latitude_scale(places) / max(wide, 1)
@@ -262,23 +236,11 @@ def _label_ports(
     axes: Axes, places: Mapping[str, _Place], names: Mapping[str, str], route_counts: Counter[str]
 ) -> None:
     """Label the ports, those with the most routes first, without overlaps."""
-    left, right = axes.get_xlim()
-    letter, line = (
-        (right - left) * _LETTER,
-        (right - left) * _LINE / _latitude_scale(places.values()),
-    )
-    taken: list[tuple[float, float, float]] = []
+    taken: list[BboxBase] = []
     for code in sorted(places, key=lambda code: (-route_counts[code], code)):
-        x, y = places[code]
-        end = x + (len(names[code]) + 2) * letter
-        if any(
-            x < its_end and its_x < end and abs(y - its_y) < line for its_x, its_end, its_y in taken
-        ):
-            continue
-        taken.append((x, end, y))
-        axes.annotate(
+        label = axes.annotate(
             names[code],
-            (x, y),
+            places[code],
             xytext=(5, 3),
             textcoords="offset points",
             fontsize=8,
@@ -286,3 +248,8 @@ def _label_ports(
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
             zorder=4,
         )
+        box = label.get_window_extent()
+        if box.count_overlaps(taken):
+            label.remove()
+        else:
+            taken.append(box)

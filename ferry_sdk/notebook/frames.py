@@ -30,22 +30,20 @@ By = Literal["record", "tariff"]
 MoneyAs = Literal["decimal", "float"]
 """The type of amounts."""
 
-_Clock = Literal["clock"]
-"""The kind of a local time of a port."""
-
+_UTC: Final = "datetime64[us, UTC]"
 _DTYPES: Final[dict[object, str]] = {
     str: "string",
     bool: "bool",
     int: "int64",
     float: "float64",
+    Decimal: "money",
     timedelta: "timedelta64[us]",
-    _Clock: "datetime64[us]",
 }
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31T23:59:59.999999")
 _MOMENTS: Final = {datetime, type(None)}
 
-_Column = tuple[str, object, Sequence[Any]]
-"""A name, the type of the values, and the values."""
+_Column = tuple[str, tuple[str, Sequence[Any]]]
+"""A name, the dtype, or "money", and the values."""
 
 
 def check_options(by: object, money: object, *, has_tariffs: bool = True) -> None:
@@ -65,10 +63,9 @@ def frame_of_columns(
     columns: Mapping[str, tuple[str, Sequence[object]]], money: MoneyAs = "decimal"
 ) -> DataFrame:
     """Return a frame of columns, each with its dtype, or "money", and its values."""
-    money_dtype = "object" if money == "decimal" else "float64"
+    dtypes = {"money": "object" if money == "decimal" else "float64"}
     data = {
-        name: _series_of(values, money_dtype if dtype == "money" else dtype)
-        for name, (dtype, values) in columns.items()
+        name: _series(values, dtypes.get(dtype, dtype)) for name, (dtype, values) in columns.items()
     }
     frame: DataFrame = DataFrame(data)
     return frame
@@ -76,39 +73,32 @@ def frame_of_columns(
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
-    check_options(by, money)
     members = [*records]
     models = models_of(members)
+    sailings = sailings_of(models)
+    check_options(by, money, has_tariffs=len(sailings) == len(models))
     if len(models) < len(members):
         raise InvalidInputError("a frame has only the service's records", field="records")
-    columns: list[_Column] = []
+    of_tariffs: list[_Column] = []
     if by == "tariff":
-        pairs = [(sailing, tariff) for sailing in _sailings(models) for tariff in sailing.tariffs]
-        models = [sailing for sailing, _ in pairs]
-        columns = [*_columns([tariff for _, tariff in pairs], "tariff_")]
-    columns = [*_columns(models, ""), *_sailing_columns(models), *columns]
-    data = {name: _series(kind, values, money) for name, kind, values in columns}
-    frame: DataFrame = DataFrame(data)
-    return frame
+        tariffs = [tariff for sailing in sailings for tariff in sailing.tariffs]
+        of_tariffs = [*_columns(tariffs, "tariff_")]
+        sailings = [sailing for sailing in sailings for _ in sailing.tariffs]
+        models = [*sailings]
+    columns = [*_columns(models, ""), *_sailing_columns(sailings), *of_tariffs]
+    return frame_of_columns(dict(columns), money)
 
 
-def _sailings(models: Sequence[Model]) -> list[Availability]:
-    sailings = sailings_of(models)
-    if len(sailings) < len(models):
-        raise InvalidInputError("these records have no tariffs", field="by")
-    return sailings
-
-
-def _sailing_columns(models: Sequence[Model]) -> Iterator[_Column]:
+def _sailing_columns(sailings: Sequence[Availability]) -> Iterator[_Column]:
     """Yield the additional columns of sailings."""
-    sailings = sailings_of(models)
     if sailings:
         lowest = [*map(cheapest_ticket, sailings)]
-        yield "depart_local", _Clock, [way.depart_at.replace(tzinfo=None) for way in sailings]
-        yield "arrive_local", _Clock, [way.arrive_at.replace(tzinfo=None) for way in sailings]
-        yield "travel_time", timedelta, [way.travel_time for way in sailings]
-        yield "lowest_amount", Decimal, [ticket and ticket.amount for ticket in lowest]
-        yield "lowest_currency", str, [ticket and ticket.currency for ticket in lowest]
+        clock = "datetime64[us]"
+        yield "depart_local", (clock, [way.depart_at.replace(tzinfo=None) for way in sailings])
+        yield "arrive_local", (clock, [way.arrive_at.replace(tzinfo=None) for way in sailings])
+        yield "travel_time", (_DTYPES[timedelta], [way.travel_time for way in sailings])
+        yield "lowest_amount", ("money", [ticket and ticket.amount for ticket in lowest])
+        yield "lowest_currency", ("string", [ticket and ticket.currency for ticket in lowest])
 
 
 def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
@@ -123,9 +113,9 @@ def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
         if _is_a(kind, BaseModel):
             yield from _columns(values, f"{prefix}{name}_")
         elif get_origin(kind) is tuple and _is_a(get_args(kind)[0], BaseModel):
-            yield f"{prefix}{name}", int, [*map(len, values)]
+            yield f"{prefix}{name}", ("int64", [*map(len, values)])
         else:
-            yield f"{prefix}{name}", kind, values
+            yield f"{prefix}{name}", (_dtype_of(kind, values), values)
 
 
 def _without_none(kind: object) -> object:
@@ -138,22 +128,24 @@ def _is_a(kind: object, base: type) -> bool:
     return isinstance(kind, type) and get_origin(kind) is None and issubclass(kind, base)
 
 
-def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
-    """Return a series with the dtype of a field type, or else of Python objects."""
-    dtype = _DTYPES.get(kind, "object")
-    if kind is Decimal and money == "float":
-        dtype = "float64"
-    elif _is_a(kind, Enum):
-        dtype = "category"
-        values = [*map(str, values)]
-    elif dtype == "object" and any(values) and _MOMENTS.issuperset(map(type, values)):
+def _dtype_of(kind: object, values: Sequence[object]) -> str:
+    """Return the dtype of a field type, or else that of Python objects."""
+    if _is_a(kind, Enum):
+        return "category"
+    if kind not in _DTYPES and any(values) and _MOMENTS.issuperset(map(type, values)):
+        return _UTC
+    return _DTYPES.get(kind, "object")
+
+
+def _series(values: Sequence[Any], dtype: str) -> Series[Any]:
+    data: Any = values
+    if dtype == _UTC:
         return _utc_series(values)
-    return _series_of(values, dtype)
-
-
-def _series_of(values: Sequence[Any], dtype: str) -> Series[Any]:
-    # pandas 2 converts time spans through nanoseconds, which overflow after 292 years.
-    data: Any = np.array(values, dtype=dtype) if dtype.startswith("timedelta64") else values
+    if dtype == "category":
+        data = [value and str(value) for value in values]
+    elif dtype.startswith("timedelta64"):
+        # pandas 2 converts time spans through nanoseconds, which overflow after 292 years.
+        data = np.array(values, dtype=dtype)
     as_series: Any = Series  # its overloads do not take a dtype by its name
     series: Series[Any] = as_series(data, dtype=dtype)
     return series

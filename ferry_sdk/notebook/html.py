@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from html import escape
 from typing import Final
 from unicodedata import category
@@ -66,15 +65,13 @@ def _to_text(value: object) -> str:
             return "-"
         case bool():
             return "yes" if value else "no"
-        case str() | int() | float() | Decimal():
-            return str(value)
         case datetime():
             return value.isoformat(" ", "minutes")
         case timedelta() if value >= timedelta(0):
             minutes = int(value.total_seconds()) // 60
             return f"{minutes // 60} h {minutes % 60:02} min"
         case _:
-            return repr(value)
+            return str(value)
 
 
 def link(url: str, text: str) -> Markup:

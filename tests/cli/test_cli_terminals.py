@@ -58,16 +58,10 @@ def test_scan_shows_its_progress_and_voucher_that_it_waits(
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
 
-def test_no_color_turns_colours_off_and_in_a_narrow_terminal_each_value_has_its_own_line(
-    at_terminal,
-):
-    with at_terminal("ports", "Genoa", size=(24, 40), NO_COLOR="1") as person:
-        lines = person.finish(0).splitlines()
+def test_no_color_turns_colours_off(at_terminal):
+    with at_terminal("ports", "Genoa", NO_COLOR="1") as person:
+        assert "ITGOA" in person.finish(0)
         assert "\x1b[3" not in person.raw
-    words = [line.split() for line in lines]
-    first = words.index(["code", "ITGOA"])  # a busy machine shows its progress before
-    assert words[first + 1 : first + 3] == [["name", "Genoa"], ["country", "Italy"]]
-    assert max(map(len, lines[first:])) <= 40
 
 
 @pytest.mark.parametrize("key", mostly_long(["no", "\x03", "\x04"]))

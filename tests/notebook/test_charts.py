@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,8 +49,8 @@ def test_each_route_has_a_line_of_its_cheapest_tickets_and_what_no_chart_shows_i
     figure = notebook.fares_by_day(fares)
     (axes,) = figure.axes
     every, cheapest = axes.lines
-    assert [*every.get_ydata()] == [50, 49.9, 40, 60]
-    assert [*cheapest.get_ydata()] == [49.9, 40, 60]
+    assert [*every.get_ydata()] == [50, Decimal("49.9"), 40, 60]
+    assert [*cheapest.get_ydata()] == [Decimal("49.9"), 40, 60]
     assert [str(day)[-2:] for day in cheapest.get_xdata()] == ["13", "14", "15"]
     assert texts(figure) == ["40.00 EUR on 2026-07-14"]
     assert (axes.get_title("left"), axes.get_ylabel()) == ("Marseille → Tunis", "Ticket (EUR)")

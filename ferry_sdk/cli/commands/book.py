@@ -23,14 +23,10 @@ from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import find_order, read_order, read_travellers
 from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.orders.trips import Search
-from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.errors import print_written
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
-from ferry_sdk.cli.terminal.output import (
-    print_result,
-    show_progress,
-)
+from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
-from ferry_sdk.orders import Order
 
 _FROM = "'--from'"
 FROM_FILE = option("FILE", "--from", help="Order in JSON; - reads standard input.")
@@ -77,7 +73,10 @@ def book(
                 held = orders.hold(
                     ferry, selections_of(order, choices), **order.party, journal=record
                 )
-            _print_held(held, as_json=common.as_json)
+            to_pay = tuple(f"ferry confirm {part.booking_id}" for part in held.parts)
+            facts = [*order_facts(held), ("to pay", to_pay)]
+            document = {"order": order_members(held)}
+            print_written("it was booked", held.id, document, facts, as_json=common.as_json)
             return
         with show_progress("Booking"):
             (selections,) = selections_of(order, choices)
@@ -85,21 +84,14 @@ def book(
             created = ferry.bookings.create(
                 availabilities=selections, reservation_type=kind, **order.party
             )
-    with report_output_failure("it was booked", created.booking_id):
-        facts = [
-            ("booked", created.booking_reference),
-            ("id", created.booking_id),
-            ("stage", created.stage),
-            ("total", money(created.total_price, created.currency)),
-            ("next", next_of(created)),
-            ("to pay", f"ferry confirm {created.booking_id}"),
-        ]
-        document = {"booking": created.model_dump(mode="json")}
-        print_result(document, facts, as_json=common.as_json)
-
-
-def _print_held(order: Order, *, as_json: bool) -> None:
-    with report_output_failure("it was booked", order.id):
-        to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
-        facts = [*order_facts(order), ("to pay", to_pay)]
-        print_result({"order": order_members(order)}, facts, as_json=as_json)
+    some_id = created.booking_id
+    facts = [
+        ("booked", created.booking_reference),
+        ("id", some_id),
+        ("stage", created.stage),
+        ("total", money(created.total_price, created.currency)),
+        ("next", next_of(created)),
+        ("to pay", f"ferry confirm {some_id}"),
+    ]
+    booking = {"booking": created.model_dump(mode="json")}
+    print_written("it was booked", some_id, booking, facts, as_json=common.as_json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any
 
-import typer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk._runtime.money import money
@@ -43,7 +42,7 @@ def calendar(
     end: Annotated[date, day_option("--to", "Last day.")],
     options: FareOptions,
     common: Common,
-) -> None:
+) -> Exit:
     """Show the cheapest fare of every day, one way.
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
@@ -65,10 +64,9 @@ def calendar(
     else:
         _print_calendar(prices)
         warn_of_missing(prices.report)
-    if prices.cheapest is None:
-        if not prices.report.asked:
-            warn("these days are past")
-        raise typer.Exit(Exit.REJECTED)
+    if not prices.report.asked:
+        warn("these days are past")
+    return Exit.DONE if prices.cheapest else Exit.REJECTED
 
 
 def _print_calendar(prices: PriceCalendar) -> None:

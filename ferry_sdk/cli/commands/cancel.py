@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import check_stage, result_of_earlier
 from ferry_sdk.cli.commands.show import record_of
-from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.errors import print_written
 from ferry_sdk.cli.terminal.options import (
     Common,
     OptionalJournalUrl,
@@ -23,7 +23,6 @@ from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
     print_facts,
-    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -32,14 +31,13 @@ from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 
+_FEE = option("AMOUNT", help="Refuse to cancel at a higher fee.", parse=parse_amount)
+
 
 def cancel(
     *,
     some_id: RecordId,
-    max_penalty: Annotated[
-        Decimal | None,
-        option("AMOUNT", help="Refuse to cancel at a higher fee.", parse=parse_amount),
-    ] = None,
+    max_penalty: Annotated[Decimal | None, _FEE] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
     common: Common,
@@ -86,5 +84,4 @@ def cancel(
             ("fee", money(fee.penalty_amount, fee.currency)),
             ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
         ]
-    with report_output_failure("it was cancelled", some_id):
-        print_result(document, facts, as_json=common.as_json)
+    print_written("it was cancelled", some_id, document, facts, as_json=common.as_json)

@@ -9,7 +9,7 @@ import typer
 
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
-from ferry_sdk.cli.terminal.output import print_json, print_records, show_progress
+from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.planning.names import fold
 
@@ -18,7 +18,7 @@ _PORT: tuple[str, ...] = ("code", "name", "country")
 _Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find; default: all.")]
 
 
-def ports(*, text: _Text = "", common: Common) -> None:
+def ports(*, text: _Text = "", common: Common) -> Exit:
     """Find ports by code, name, city or country.
 
     Names are known in several languages. Without TEXT, all ports are listed.
@@ -38,10 +38,10 @@ def ports(*, text: _Text = "", common: Common) -> None:
             for port, score, reason in ranked
         ]
         heads = (*_PORT, "score", "reason")
-    _print_found("ports", records, heads, text=text, as_json=common.as_json)
+    return _print_found("ports", records, heads, text=text, as_json=common.as_json)
 
 
-def companies(*, text: _Text = "", common: Common) -> None:
+def companies(*, text: _Text = "", common: Common) -> Exit:
     """Find companies by code or a part of the name. Without TEXT, list all."""
     with common.open_client() as ferry, show_progress("Loading the companies"):
         every_company = ferry.mcp.companies()
@@ -51,14 +51,14 @@ def companies(*, text: _Text = "", common: Common) -> None:
         for company in sorted(every_company, key=lambda company: fold(company.name or ""))
         if wanted in fold(company.name or "") or wanted == fold(company.code or "")
     ]
-    _print_found("companies", records, ("code", "name"), text=text, as_json=common.as_json)
+    return _print_found("companies", records, ("code", "name"), text=text, as_json=common.as_json)
 
 
 def vehicles(
     *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A make, a model or a code.")],
     common: Common,
-) -> None:
+) -> Exit:
     """Find vehicles by make and model.
 
     Each has the code of a search and the code of a booking.
@@ -77,7 +77,7 @@ def vehicles(
         for match in matches
     ]
     heads = ("brand", "model", "search_code", "booking_code", "score")
-    _print_found("vehicles", records, heads, text=text, as_json=common.as_json)
+    return _print_found("vehicles", records, heads, text=text, as_json=common.as_json)
 
 
 def _print_found(
@@ -85,10 +85,10 @@ def _print_found(
     records: Sequence[dict[str, Any]],
     members: Sequence[str],
     *,
+    text: str,
     as_json: bool,
-    text: str = "",
-) -> None:
-    """Print records as JSON, or these members of them as a table.
+) -> Exit:
+    """Print records as JSON, or these members of them as a table. Return the exit code.
 
     Raises:
         InvalidInputError: The text finds nothing.
@@ -96,9 +96,10 @@ def _print_found(
     is_missing = bool(text) and not records
     if as_json:
         print_json({name: [*records]})
-        if is_missing:
-            raise typer.Exit(Exit.NOT_SENT)
-        return
-    if is_missing:
+    elif is_missing:
         raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")
-    print_records(records, members, right=("score",))
+    else:
+        heads = [member.replace("_", " ") for member in members]
+        rows = [[record[member] for member in members] for record in records]
+        print_table(heads, rows, right=("score",))
+    return Exit.NOT_SENT if is_missing else Exit.DONE

@@ -15,12 +15,11 @@ from ferry_sdk.cli.commands.book import FROM_FILE
 from ferry_sdk.cli.commands.orders import order_members
 from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.order import print_summary, selections_of
-from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.errors import print_written
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_command_journal
 from ferry_sdk.cli.terminal.output import (
     error_console,
     print_facts,
-    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
@@ -71,9 +70,9 @@ def change(
                 journal=record,
             )
     new = str(changed.parts[0].booking_id)
-    with report_output_failure("it was changed", new):
-        facts = [("changed", new), ("order", changed.id), ("show", f"ferry show {new}")]
-        print_result({"order": order_members(changed)}, facts, as_json=common.as_json)
+    facts = [("changed", new), ("order", changed.id), ("show", f"ferry show {new}")]
+    document = {"order": order_members(changed)}
+    print_written("it was changed", new, document, facts, as_json=common.as_json)
 
 
 def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:

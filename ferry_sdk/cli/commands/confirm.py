@@ -14,7 +14,7 @@ import typer
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.errors import print_written
 from ferry_sdk.cli.terminal.options import (
     Common,
     OptionalJournalUrl,
@@ -27,7 +27,6 @@ from ferry_sdk.cli.terminal.output import (
     error_console,
     moment,
     print_facts,
-    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -46,14 +45,13 @@ if TYPE_CHECKING:
     from ferry_sdk.cli.terminal.command_journal import CommandJournal
     from ferry_sdk.client import Ferry
 
+_TOTAL = option("AMOUNT", help="Refuse to confirm at any other total.", parse=parse_amount)
+
 
 def confirm(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
-    expect_total: Annotated[
-        Decimal | None,
-        option("AMOUNT", help="Refuse to confirm at any other total.", parse=parse_amount),
-    ] = None,
+    expect_total: Annotated[Decimal | None, _TOTAL] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
     common: Common,
@@ -90,11 +88,10 @@ def confirm(
         ("ticket id", done.ticket_id),
         ("voucher", f"ferry voucher {done.ticket_id}"),
     ]
-    document: dict[str, object] = {"confirmation": done.model_dump(mode="json")}
-    with report_output_failure("it was confirmed", booking_id):
-        print_result(
-            document if is_new else document | {"already_done": True}, facts, as_json=common.as_json
-        )
+    document = {"confirmation": done.model_dump(mode="json")}
+    if not is_new:
+        document["already_done"] = True
+    print_written("it was confirmed", booking_id, document, facts, as_json=common.as_json)
 
 
 def result_of_earlier(

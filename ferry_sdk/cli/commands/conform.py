@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -22,9 +21,6 @@ from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
-
-_DIFFERS = 1
-"""The exit code if something differs; that of `diff`."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class CheckOptions:
     currency: Annotated[str, typer.Option()] = "EUR"
 
 
-def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> None:
+def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
     """Compare the service with what the client assumes of it. Exits with 1 if it differs.
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
@@ -86,11 +82,9 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> None:
         print_json({"conformance": {**asdict(report), "profile": report.profile()}})
     else:
         _print(report)
-    sys.stdout.flush()
     if report.left is not None:
-        raise typer.Exit(Exit.UNKNOWN)
-    if report.differs:
-        raise typer.Exit(_DIFFERS)
+        return Exit.UNKNOWN
+    return Exit.FAILED if report.differs else Exit.DONE
 
 
 def _write(file: Path, report: ConformanceReport) -> None:
@@ -98,8 +92,6 @@ def _write(file: Path, report: ConformanceReport) -> None:
         save(file, f"{json.dumps(report.profile(), indent=2)}\n".encode())
     except InvalidInputError as error:
         raise InvalidInputError(problem_of(error), field=str(file)) from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be written", field=str(file)) from None
 
 
 def _print(report: ConformanceReport) -> None:

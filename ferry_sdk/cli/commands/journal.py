@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,7 +41,8 @@ def _parse_moment(value: str) -> datetime:
     raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z")
 
 
-_EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
+_ENTRY = typer.Argument(metavar="ENTRY", help="The entry's id.", show_default=False)
+_EntryId = Annotated[str, _ENTRY]
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,16 @@ def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = Fal
     """Show one write on record."""
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=as_json)
+    print_result({"entry": entry_members(entry)}, _all_facts(entry), as_json=as_json)
 
 
 def recover_entries(
     *,
-    entry_id: Annotated[
-        str | None, typer.Argument(metavar="ENTRY", help="The entry's id.", show_default=False)
-    ] = None,
+    entry_id: Annotated[str | None, _ENTRY] = None,
     journal: JournalUrl,
     every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,
     common: Common,
-) -> None:
+) -> Exit:
     """Read whether an unresolved write happened. If it did, it is recorded as done.
 
     Exits with 5 if a write is still unresolved.
@@ -117,25 +115,21 @@ def recover_entries(
                     seen[entry.id] = _seen(error)
         entries = [record.entry(entry.id) for entry in entries]
     _print_all(entries, seen, as_json=common.as_json)
-    if any(entry.is_unresolved for entry in entries):
-        sys.stdout.flush()
-        raise typer.Exit(Exit.UNKNOWN)
+    return Exit.UNKNOWN if any(entry.is_unresolved for entry in entries) else Exit.DONE
+
+
+_HAPPENED = typer.Option("--happened/--not-happened", help="What the service has told you.")
+_CREATED = option("BOOKING", help="The booking that the write created.")
+_NO_CHECK = typer.Option("--no-check", help="Do not read whether the service agrees.")
 
 
 def settle_entry(
     *,
     entry_id: _EntryId,
     journal: JournalUrl,
-    happened: Annotated[
-        bool,
-        typer.Option("--happened/--not-happened", help="What you have learned from the service."),
-    ],
-    booking: Annotated[
-        str | None, option("BOOKING", help="The booking that the write created.")
-    ] = None,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
-    ] = False,
+    happened: Annotated[bool, _HAPPENED],
+    booking: Annotated[str | None, _CREATED] = None,
+    no_check: Annotated[bool, _NO_CHECK] = False,
     yes: Yes = False,
     common: Common,
 ) -> None:
@@ -146,7 +140,7 @@ def settle_entry(
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-        print_facts(*_facts(entry), on=error_console())
+        print_facts(*_all_facts(entry), on=error_console())
         proof = _proof_of(entry)
         if not no_check and (proof is not None or booking is not None):
             with common.open_client() as ferry, show_progress("Reading"):
@@ -159,7 +153,7 @@ def settle_entry(
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
-    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=common.as_json)
+    print_result({"entry": entry_members(entry)}, _all_facts(entry), as_json=common.as_json)
 
 
 def _proof_of(entry: JournalEntry) -> Proof | None:
@@ -201,24 +195,8 @@ def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_j
         members = [entry_members(entry) | read.get(entry.id, {}) for entry in entries]
         print_json({"entries": members})
         return
-    rows = [
-        (
-            ("began", _time(entry.began_at)),
-            ("operation", entry.operation),
-            ("state", entry.state),
-            ("age", age(entry.began_at) if entry.is_unresolved else ""),
-            ("booking", entry.booking_id or ""),
-            ("tickets", " ".join(entry.ticket_ids or ())),
-            ("rejection", words(entry.status_code, entry.code)),
-            ("entry", entry.id),
-            ("correlation id", entry.correlation_id),
-            ("seen", seen.get(entry.id, "")),
-            ("next", _next(entry, is_read=entry.id in seen)),
-        )
-        for entry in entries
-    ]
-    if rows:
-        print_blocks(rows, heading=4)
+    if entries:
+        print_blocks([_facts(entry, seen.get(entry.id, "")) for entry in entries], heading=4)
     else:
         note("No entry.")
 
@@ -245,30 +223,35 @@ def entry_members(entry: JournalEntry) -> dict[str, object]:
     return {**members_of(entry, *names), "next": _next(entry) or None}
 
 
-def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
+def _facts(entry: JournalEntry, seen: str = "") -> list[tuple[str, object]]:
+    """Return an entry as names and values; `seen` is what a read showed instead of its effect."""
     return [
-        ("entry", entry.id),
-        ("operation", entry.operation),
-        ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
-        ("booking", entry.booking_id),
-        ("tickets", entry.ticket_ids),
-        ("rejection", words(entry.status_code, entry.code)),
         ("began", _time(entry.began_at)),
-        ("ended", entry.ended_at and _time(entry.ended_at)),
-        ("request", f"{entry.method} {entry.path}"),
+        ("operation", entry.operation),
+        ("state", entry.state),
+        ("age", age(entry.began_at) if entry.is_unresolved else ""),
+        ("booking", entry.booking_id or ""),
+        ("tickets", " ".join(entry.ticket_ids or ())),
+        ("rejection", words(entry.status_code, entry.code)),
+        ("entry", entry.id),
         ("correlation id", entry.correlation_id),
-        ("damaged", ", ".join(entry.damaged)),
-        ("next", _next(entry)),
+        ("seen", seen),
+        ("next", _next(entry, is_read=bool(seen))),
     ]
+
+
+def _all_facts(entry: JournalEntry) -> list[tuple[str, object]]:
+    facts = dict(_facts(entry)) | {
+        "state": f"{entry.state}, unresolved" if entry.is_unresolved else entry.state,
+        "ended": entry.ended_at and _time(entry.ended_at),
+        "request": f"{entry.method} {entry.path}",
+        "damaged": ", ".join(entry.damaged),
+    }
+    return [*facts.items()]
 
 
 def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-COMMANDS: Final[dict[str, Callable[..., None]]] = {
-    "list": list_entries,
-    "show": show_entry,
-    "recover": recover_entries,
-    "settle": settle_entry,
-}
+COMMANDS: Final = (list_entries, show_entry, recover_entries, settle_entry)

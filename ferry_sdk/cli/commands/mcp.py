@@ -13,7 +13,6 @@ import typer
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.cli.terminal.options import (
     OptionalJournalUrl,
-    TokenFile,
     open_journal,
     option,
     parse_amount,
@@ -48,6 +47,7 @@ class ServerOptions:
         writes: Also offer tools that book and cancel.
         spend_limit: The most that all bookings may cost; repeatable.
         penalty_limit: The most that cancelling a booking may cost; repeatable.
+        token_file: File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.
         audit: Append a line of JSON for each call to this private file.
         state: Keep ids, spending and writes here for other processes.
         travellers: Book these travellers, a JSON list or CSV, as t1, t2 and so on.
@@ -57,7 +57,7 @@ class ServerOptions:
     writes: Annotated[bool, typer.Option("--writes")] = False
     spend_limit: _Limits = None
     penalty_limit: _Limits = None
-    token_file: TokenFile = None
+    token_file: Annotated[Path | None, option("PATH")] = None
     audit: _File = None
     state: _File = None
     journal: OptionalJournalUrl = None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.errors import exit_code_of, next_step
+from ferry_sdk.cli.terminal.errors import Exit, exit_code_of, next_step
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     Common,
@@ -52,7 +51,7 @@ def show_order(*, order_id: _OrderId, journal: JournalUrl, as_json: AsJson = Fal
     print_result({"order": order_members(order)}, order_facts(order), as_json=as_json)
 
 
-def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> None:
+def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> Exit:
     """Read the bookings of an order, and go on with what was begun.
 
     Sends nothing twice, and pays no other price than was agreed. Exits with 5 if a booking's
@@ -73,9 +72,10 @@ def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> 
                 if entry is not None and entry.id in str(error.cause):
                     todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
     print_result({"order": order_members(order)}, order_facts(order), as_json=common.as_json)
-    if failure is not None:
-        warn(f"{failure.cause}{todo}")
-        raise typer.Exit(exit_code_of(failure))
+    if failure is None:
+        return Exit.DONE
+    warn(f"{failure.cause}{todo}")
+    return exit_code_of(failure)
 
 
 def order_members(order: Order) -> dict[str, object]:
@@ -100,8 +100,4 @@ def order_facts(order: Order) -> list[tuple[str, object]]:
     return facts
 
 
-COMMANDS: Final[dict[str, Callable[..., None]]] = {
-    "list": list_orders,
-    "show": show_order,
-    "resume": resume_order,
-}
+COMMANDS: Final = (list_orders, show_order, resume_order)

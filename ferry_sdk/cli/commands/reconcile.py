@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
@@ -17,6 +16,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS, Discrepancy
 from ferry_sdk.cli.commands.journal import entry_members
+from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal, read_input
 from ferry_sdk.cli.terminal.output import (
     count,
@@ -27,39 +27,30 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
     warn,
 )
-from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import path_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from ferry_sdk.journal import Journal
-
-_DIFFERS = 1
-"""The exit code if something does not agree; that of `diff`."""
+_FILE = "CSV with booking_id, amount, currency; also reference, refunded. - is stdin."
 _NAMES = tuple(Payment.model_fields)
 _REQUIRED = tuple(name for name, field in Payment.model_fields.items() if field.is_required())
 
 
 def reconcile(
     *,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV with booking_id, amount, currency; also reference, refunded. - is stdin.",
-        ),
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_FILE)],
     journal: JournalUrl,
     common: Common,
-) -> None:
+) -> Exit:
     """Compare payments with the bookings on record.
 
     Exits with 1 if something does not agree, or if a write in the journal is unresolved.
     """
     payments = [*_read(file)]
     with (
-        _open(journal) as record,
+        open_journal(journal) as record,
         common.open_client() as ferry,
         show_progress("Reading the bookings"),
     ):
@@ -86,16 +77,7 @@ def reconcile(
         print_table(heads, table, right=("expected", "found"))
     else:
         say(f"{count(len(payments), 'payment')}, no discrepancy.")
-    if not report.is_clean:
-        sys.stdout.flush()
-        raise typer.Exit(_DIFFERS)
-
-
-def _open(url: str) -> Journal:
-    try:
-        return open_journal(url)
-    except ModuleNotFoundError as error:  # its exit code would be that of a discrepancy
-        raise ConfigurationError(str(error)) from None
+    return Exit.DONE if report.is_clean else Exit.FAILED
 
 
 def _read(file: Path) -> Iterator[Payment]:
@@ -131,9 +113,8 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
 
 
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
-    lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
-    for kind, discrepancy in report.rows():
-        lists[kind].append(members_of(discrepancy, *Discrepancy.__dataclass_fields__))
+    names = Discrepancy.__dataclass_fields__
+    lists = {kind: [members_of(row, *names) for row in getattr(report, kind)] for kind in KINDS}
     return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 

@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
@@ -32,7 +30,7 @@ def scan(
     rate: Annotated[int | None, option("N", help="The most requests a second.", min=1)] = None,
     options: PartyOptions,
     common: Common,
-) -> None:
+) -> Exit:
     """Save the fares of every day as Parquet files. Run it again to go on after an interruption.
 
     Example: ferry scan Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F --into fares/
@@ -67,6 +65,5 @@ def scan(
     document = {"folder": str(into), "report": asdict(report)}
     print_result(document, facts, as_json=common.as_json)
     if report.failed:
-        raise typer.Exit(Exit.NOT_SENT)
-    if not report.answered:
-        raise typer.Exit(Exit.REJECTED)
+        return Exit.NOT_SENT
+    return Exit.DONE if report.answered else Exit.REJECTED

@@ -13,7 +13,6 @@ import typer
 from ferry_sdk.cli.orders.connections import (
     find_connections,
     itinerary_members,
-    nothing_meets,
     print_connections,
 )
 from ferry_sdk.cli.orders.files import read_travellers
@@ -29,7 +28,7 @@ from ferry_sdk.cli.orders.trips import (
     trip_members,
     warn_of_missing,
 )
-from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
+from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import Common, complete_port, option, parse_day, parse_time
 from ferry_sdk.cli.terminal.output import (
     note,
@@ -114,15 +113,10 @@ class PartyOptions(_TravelOptions):
             BadParameter: There is none, or there are both.
         """
         passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
-        if self.travellers is not None:
-            if not passengers:
-                return read_travellers(self.travellers)
-            raise typer.BadParameter(
-                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-            )
-        if not passengers:
-            raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
-        return passengers
+        if (self.travellers is None) == (not passengers):
+            problem = "expected travellers, as --adult 34F, or in a file, and not both"
+            raise typer.BadParameter(problem, param_hint="'--adult'")
+        return passengers if self.travellers is None else read_travellers(self.travellers)
 
 
 _FareType = Annotated[ReservationTypeName | None, option("TYPE", parse=parse_reservation_type)]
@@ -169,9 +163,8 @@ class BookOptions(_TravelOptions, _TypeOptions):
             BadParameter: They exclude each other.
         """
         if self.changes and (self.back is not None or self.flexible):
-            raise typer.BadParameter(
-                "cannot be combined with --back or --flexible", param_hint=CHANGES
-            )
+            problem = "cannot be combined with --back or --flexible"
+            raise typer.BadParameter(problem, param_hint=CHANGES)
 
 
 @dataclass(frozen=True)
@@ -186,18 +179,14 @@ def search(
     on: Annotated[date, ON],
     options: SearchOptions,
     common: Common,
-) -> None:
+) -> Exit:
     """Search trips of every company between two places, cheapest first.
 
     Example: ferry search Genoa Tunis --on +30 --adult 34F --child 9M
     """
-    wanted = Search(
-        origin=origin,
-        destination=destination,
-        on=on,
-        passengers=passengers_on(on, options.party),
-        **options.members,
-    )
+    party = passengers_on(on, options.party)
+    members: dict[str, Any] = {**options.members, "on": on, "passengers": party}
+    wanted = Search(origin=origin, destination=destination, **members)
     with common.open_client() as ferry, show_progress("Searching"):
         results: TripSearch | ConnectionSearch = (
             find_connections(ferry, wanted) if wanted.changes else find_trips(ferry, wanted)
@@ -206,31 +195,30 @@ def search(
         next_day = next_sailing_day(ferry, wanted) if needs_next else None
     if common.as_json:
         print_json(_document(wanted, results))
-        if not results:
-            raise typer.Exit(Exit.REJECTED)
-        return
+        return Exit.DONE if results else Exit.REJECTED
     if results and isinstance(results, ConnectionSearch):
         print_connections(results)
     elif results and isinstance(results, TripSearch):
         print_trips(results)
     warn_of_missing(results.report)
-    if not results and wanted.changes:
-        raise nothing_meets(wanted)
-    from_time = "" if options.at == "00:00" else f" at {options.at} or later"
     what = "no such fare" if results.left_out else "nothing sails"
+    if wanted.changes:
+        what = "no two sailings meet"
+    from_time = "" if options.at == "00:00" else f" at {options.at} or later"
     nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if options.back is not None:
         nothing += f" that can be combined with a sailing back on {options.back:%a %d %b %Y}"
     if not results:
-        later = "--flexible asks more days" if wanted.back else "nor in the two weeks after it"
+        later = "; --flexible asks more days" if wanted.back else "; nor in the two weeks after it"
         if next_day is not None:
-            later = f"the next day with sailings is {next_day:%a %d %b %Y}"
-        raise NoTripsError(f"{nothing}; {later}")
+            later = f"; the next day with sailings is {next_day:%a %d %b %Y}"
+        raise CommandError(Exit.REJECTED, nothing if wanted.changes else nothing + later)
     days = {trip.depart_at.date() for trip in results}
     if not (wanted.changes or on in days):
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
     note(_TO_BOOK)
+    return Exit.DONE
 
 
 def _document(wanted: Search, results: TripSearch | ConnectionSearch) -> dict[str, object]:

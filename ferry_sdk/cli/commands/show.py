@@ -12,7 +12,7 @@ from ferry_sdk.cli.terminal.output import (
     moment,
     print_facts,
     print_json,
-    print_records,
+    print_table,
     say,
     show_progress,
     words,
@@ -115,18 +115,18 @@ def _print_ticket(ticket: Ticket) -> None:
         ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
     )
     people = [
-        {
-            "#": number,
-            "traveller": f"{traveller.first_name} {traveller.last_name}",
-            "born": traveller.birth_date,
-            "country": traveller.nationality,
-            "document": words(traveller.doc_type, traveller.doc_number),
-        }
+        (
+            number,
+            f"{traveller.first_name} {traveller.last_name}",
+            traveller.birth_date,
+            traveller.nationality,
+            words(traveller.doc_type, traveller.doc_number),
+        )
         for number, traveller in enumerate(ticket.passengers, 1)
     ]
     if people:
-        heads = [head for head in people[0] if any(person[head] for person in people)]
-        print_records(people, heads, right=("#",))
+        heads = ("#", "traveller", "born", "country", "document")
+        print_table(heads, people, right=("#",))
 
 
 def next_of(record: WithActions) -> tuple[str, ...]:

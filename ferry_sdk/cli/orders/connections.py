@@ -8,7 +8,6 @@ from typing import Final
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
-from ferry_sdk.cli.terminal.errors import NoTripsError
 from ferry_sdk.cli.terminal.output import amount_member, members_of, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
@@ -27,12 +26,6 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
         itinerary for itinerary in connections if f"{itinerary.depart_at:%H:%M}" >= search.at
     )
     return ConnectionSearch(itineraries, connections.report)
-
-
-def nothing_meets(search: Search) -> NoTripsError:
-    """Return the error of a search without connections."""
-    ends = f"{search.origin} to {search.destination}"
-    return NoTripsError(f"no two sailings meet from {ends} on {search.on:%a %d %b %Y}")
 
 
 def print_connections(itineraries: Sequence[Itinerary]) -> None:

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk.cli.orders.connections import find_connections, nothing_meets
+from ferry_sdk.cli.orders.connections import find_connections
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing
-from ferry_sdk.cli.terminal.errors import NoTripsError
+from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import problem_of, read_input
 from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.client import Ferry
@@ -38,7 +38,7 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, list[Choice]]:
 
     Raises:
         InvalidInputError: The file is not a valid order; the message names the field.
-        NoTripsError: Nothing sails.
+        CommandError: Nothing sails.
     """
     order = _read(file)
     search = order.search
@@ -58,7 +58,7 @@ def find_order(search: Search, travellers: Travellers, ferry: Ferry) -> tuple[Or
 
     Raises:
         InvalidInputError: A traveller lacks something that a booking requires.
-        NoTripsError: Nothing sails.
+        CommandError: Nothing sails.
     """
     order = Order(passengers=_bookable(travellers, search.on))
     if search.changes:
@@ -105,19 +105,15 @@ def _bookable(party: Travellers, day: date) -> list[Passenger]:
     """Return the passengers of a booking, with their age and type on a day.
 
     Raises:
-        InvalidInputError: A traveller lacks something that a search or a booking requires.
+        InvalidInputError: A traveller lacks something that is required, or contradicts itself.
     """
-    passengers: list[Passenger] = []
-    for index, (traveller, passenger) in enumerate(
-        zip(party, passengers_on(day, party), strict=True)
-    ):
-        members = {**vars(traveller), "type": passenger.type, "age": passenger.age}
-        try:
-            passengers.append(Passenger.model_validate(members))
-        except ValidationError as error:
-            field = f"passengers[{index}].{path_of(error)[0]}"
-            raise InvalidInputError("required for a booking", field=field) from None
-    return passengers
+    for problem in party.problems(on=day):
+        field = f"passengers[{problem.traveller}].{problem.field}"
+        raise InvalidInputError(problem.problem, field=field)
+    return [
+        Passenger.model_validate({**vars(who), "type": aged.type, "age": aged.age})
+        for who, aged in zip(party, passengers_on(day, party), strict=True)
+    ]
 
 
 def _read(file: Path) -> Order:
@@ -155,7 +151,8 @@ def _cheapest_legs(ferry: Ferry, order: Order, search: Search) -> list[Choice]:
         connections = find_connections(ferry, _with_party(order, search))
     warn_of_missing(connections.report)
     if not connections:
-        raise nothing_meets(search)
+        where = f"from {search.origin} to {search.destination} on {search.on:%a %d %b %Y}"
+        raise CommandError(Exit.REJECTED, f"no two sailings meet {where}")
     return [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in connections[0].legs]
 
 
@@ -169,7 +166,8 @@ def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
         trips = find_trips(ferry, search)
     warn_of_missing(trips.report)
     if not trips:
-        raise NoTripsError(f"nothing sails from {search.origin} to {search.destination}")
+        where = f"from {search.origin} to {search.destination}"
+        raise CommandError(Exit.REJECTED, f"nothing sails {where}")
     ways = len(ways_of(trips[0]))
     choices = order.choices or [WayChoice()] * ways
     if len(choices) != ways:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from enum import IntEnum
 from functools import wraps
@@ -16,18 +16,22 @@ from rich.text import Text
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
-from ferry_sdk.cli.terminal.output import error_console, print_json, printable
+from ferry_sdk.cli.terminal.output import (
+    Facts,
+    error_console,
+    members_of,
+    print_json,
+    print_result,
+    printable,
+)
 from ferry_sdk.errors import (
     AvailabilityError,
     FerryError,
-    InvalidInputError,
-    NotFoundError,
     OrderError,
     OutcomeUnknownError,
     PenaltyExceededError,
     PriceChangedError,
     RateLimitError,
-    RequestTimeoutError,
     UnresolvedWriteError,
 )
 from ferry_sdk.types import JournalEntry, OrderRecord
@@ -58,71 +62,59 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-class DeclinedError(Exception):
-    """The user declined; nothing was changed."""
-
-
-class NoTripsError(Exception):
-    """Nothing sails."""
-
-
-class OutputError(Exception):
-    """A write succeeded, but its result could not be printed on standard output."""
-
-
-class WriteInterruptedError(KeyboardInterrupt):
-    """An interruption left a write or an order in the journal that is done, or may have happened.
+class CommandError(Exception):
+    """A command failed, was declined or was interrupted. It is no error of the library.
 
     Attributes:
+        code: The exit code.
         hint: What the user can do.
         fields: Its fields for programs.
     """
 
-    def __init__(self, written: JournalEntry | OrderRecord) -> None:
-        if isinstance(written, OrderRecord):
-            super().__init__(f"interrupted; the {written.kind} is order {written.id}")
-            self.hint: str = _hint_at_order(written)
-            self.fields: dict[str, object] = {"order_id": written.id}
-        else:
-            super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
-            self.hint = _hint_at_entry(written)
-            self.fields = {
-                "operation": written.operation,
-                "correlation_id": written.correlation_id,
-                "entry_id": written.id,
-            }
+    def __init__(
+        self, code: Exit, message: str, *, hint: str | None = None, **fields: object
+    ) -> None:
+        super().__init__(message)
+        self.code, self.hint, self.fields = code, hint, fields
 
 
-@contextmanager
-def report_output_failure(done: str, some_id: str) -> Generator[None, None, None]:
-    """Print the result of a write in this block; raise OutputError if the output fails.
+def interrupted_write(written: JournalEntry | OrderRecord) -> CommandError:
+    """Return the error of an interruption that left a write that is done or may have happened."""
+    if isinstance(written, OrderRecord):
+        message = f"interrupted; the {written.kind} is order {written.id}"
+        hint = f"its step has ended; do not repeat it, run `ferry orders show {written.id}`"
+        if not written.is_finished:
+            hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {written.id}`"
+        return CommandError(Exit.INTERRUPTED, message, hint=hint, order_id=written.id)
+    message = f"interrupted; {written.operation} is journal entry {written.id}"
+    hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
+    if written.is_unresolved:
+        hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id)}"
+    fields = members_of(written, "operation", "correlation_id")
+    return CommandError(Exit.INTERRUPTED, message, hint=hint, **fields, entry_id=written.id)
 
-    `done` says what was done, as a sentence, to the booking or ticket `some_id`.
+
+def print_written(
+    done: str, some_id: str, document: Mapping[str, object], facts: Facts, *, as_json: bool
+) -> None:
+    """Print the result of a write as `print_result` does.
+
+    `done` says what was done, as a sentence, to the booking, ticket or order `some_id`.
+
+    Raises:
+        CommandError: The output fails.
     """
     try:
-        yield
+        print_result(document, facts, as_json=as_json)
         sys.stdout.flush()
     except OSError as error:
-        problem = error.strerror or error
-        raise OutputError(f"{some_id}: {done}, but printing failed ({problem})") from None
+        problem = f"{some_id}: {done}, but printing failed ({error.strerror or error})"
+        hint = "do not repeat it; run `ferry show`"
+        raise CommandError(Exit.UNKNOWN, problem, hint=hint) from None
 
 
-_FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
-    (DeclinedError, Exit.DECLINED, None),
-    (NoTripsError, Exit.REJECTED, None),
-    (WriteInterruptedError, Exit.INTERRUPTED, None),
-    (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
-    (EOFError, Exit.DECLINED, "no answer; nothing was changed"),
-    (OutputError, Exit.UNKNOWN, None),
-    (BrokenPipeError, Exit.FAILED, ""),
-    (ModuleNotFoundError, Exit.FAILED, None),
-    (OSError, Exit.FAILED, None),
-)
-"""Exit code and message of each exception that is not the library's; None: its own text."""
-
-
-def report_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command to print a message and exit with the right code when it fails."""
+def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
+    """Wrap a command to exit with the code that it returns, or with a message when it fails."""
 
     @wraps(command)
     def run(**options: object) -> None:
@@ -130,24 +122,22 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
         hint: str | None = None
         about: dict[str, object] = {}
         try:
-            command(**options)
+            result = command(**options)
             sys.stdout.flush()
         except FerryError as error:
             code, message, about = exit_code_of(error), str(error), _error_fields(error)
-            hint = _hint_at_past_day(error, options) or _hint(error)
-        except tuple(kind for kind, _, _ in _FAILURES) as error:
-            code, text = next(
-                (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
-            )
-            message = str(error) if text is None else text
-            if isinstance(error, OutputError):
-                as_json, hint = False, "do not repeat it; run `ferry show`"
-            elif isinstance(error, WriteInterruptedError):
-                about, hint = error.fields, error.hint
-            elif isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
-                code, message = Exit.UNKNOWN, f"{text}: {left}"
+            hint = _hint(error, options.get("on"))
+        except CommandError as error:
+            code, message, hint, about = error.code, str(error), error.hint, error.fields
+        except KeyboardInterrupt as error:
+            code, message = Exit.INTERRUPTED, "interrupted"
+            if (left := _left_by(error)) is not None:
+                code, message = Exit.UNKNOWN, f"interrupted: {left}"
+        except (ModuleNotFoundError, OSError) as error:
+            code = Exit.FAILED
+            message = "" if isinstance(error, BrokenPipeError) else str(error)
         else:
-            return
+            raise typer.Exit(result or Exit.DONE)
         if message:
             _print_error(message, hint, code, about, as_json=as_json)
         try:
@@ -197,35 +187,20 @@ def _error_fields(error: FerryError) -> dict[str, object]:
     }
 
 
-def _hint(error: FerryError) -> str | None:
-    """Return what the user can do about an error."""
+def _hint(error: FerryError, on: object) -> str | None:
+    """Return what the user can do about an error of a command, which may have a day `on`."""
     if exit_code_of(error) is Exit.UNKNOWN:
         return _hint_at_unknown(error)
-    if isinstance(error, InvalidInputError) and error.field == "companies":
-        return "pass --company, such as --company GNV"
-    if isinstance(error, NotFoundError) and error.operation in {"bookings.get", "tickets.get"}:
-        return "an id is expected, not a booking's reference or a ticket's number"
+    if isinstance(error, AvailabilityError) and isinstance(on, date) and on < date.today():  # noqa: DTZ011 -- the user's today
+        return f"--on: {on} is past; choose a future day, such as +30"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
-    if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
-        return "not available yet, or the company sends it by e-mail; --wait 120 waits longer"
-    names = (kind.__name__ for kind in type(error).__mro__)
+    details = (f" {error.operation}", f" {getattr(error, 'field', None)}", "")
+    names = (kind.__name__ + detail for kind in type(error).__mro__ for detail in details)
     return next((_HINTS[name] for name in names if name in _HINTS), None)
 
 
 _DO_NOT_REPEAT = "the write may have happened; do not repeat it"
-
-
-def _hint_at_entry(entry: JournalEntry) -> str:
-    if entry.is_unresolved:
-        return f"{_DO_NOT_REPEAT}, {next_step(entry.operation, entry.id)}"
-    return f"it happened; do not repeat it, run `ferry journal show {entry.id}`"
-
-
-def _hint_at_order(order: OrderRecord) -> str:
-    if order.is_finished:
-        return f"its step has ended; do not repeat it, run `ferry orders show {order.id}`"
-    return f"{_DO_NOT_REPEAT}, run `ferry orders resume {order.id}`"
 
 
 def _hint_at_unknown(error: FerryError) -> str:
@@ -254,19 +229,8 @@ def next_step(operation: str, entry_id: str) -> str:
     )
 
 
-def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
-    """Return a hint if there is no sailing because the requested day is past."""
-    if not isinstance(error, AvailabilityError):
-        return None
-    for option in ("on", "back"):
-        day = options.get(option)
-        if isinstance(day, date) and day < date.today():  # noqa: DTZ011 -- the user's today
-            return f"--{option}: {day} is past; choose a future day, such as +30"
-    return None
-
-
 _HINTS: Final[Mapping[str, str]] = data_beside(__file__)
-"""Hints by the class of an error."""
+"""Hints by the class of an error, and by its operation or field."""
 
 
 def exit_code_of(error: FerryError) -> Exit:

@@ -15,23 +15,23 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 
 import typer
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
 from ferry_sdk._runtime.files import read_file
-from ferry_sdk.cli.terminal.errors import WriteInterruptedError
-from ferry_sdk.cli.terminal.output import error_console, printable, warn
+from ferry_sdk.cli.terminal.errors import Exit, interrupted_write
+from ferry_sdk.cli.terminal.output import printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
-from ferry_sdk.models.base import path_of
+from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.docstrings import field_descriptions
 from ferry_sdk.types import RateLimiter, Recorder
 
@@ -67,18 +67,9 @@ def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-TokenFile = Annotated[
-    Path | None,
-    option("PATH", help="File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN."),
-]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
-_JOURNAL = option(
-    "URL",
-    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
-    envvar="FERRY_JOURNAL",
-    show_envvar=False,
-)
+_JOURNAL = option("URL", help="A journal, such as sqlite:///ferry.db.", envvar="FERRY_JOURNAL")
 JournalUrl = Annotated[str, _JOURNAL]
 OptionalJournalUrl = Annotated[str | None, _JOURNAL]
 
@@ -94,41 +85,29 @@ class Common:
 
     Attributes:
         base_url: Service address; default: FERRY_BASE_URL.
+        token_file: File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.
     """
 
     as_json: AsJson = False
     base_url: Annotated[str | None, option("URL")] = None
-    token_file: TokenFile = None
+    token_file: Annotated[Path | None, option("PATH")] = None
 
-    @contextmanager
     def open_client(
         self, *, journal: Recorder | None = None, limiter: RateLimiter | None = None
-    ) -> Generator[Ferry, None, None]:
-        """Open a client. Print its warnings, such as the id of an interrupted write."""
-
-        class WarningHandler(logging.Handler):
-            def emit(self, record: logging.LogRecord) -> None:
-                warn(record.getMessage())
-
+    ) -> Ferry:
+        """Return a client whose warnings are printed, such as the id of an interrupted write."""
         token = _token_of(self.token_file)
-        handler = WarningHandler(logging.WARNING)
-        logger = logging.getLogger("ferry_sdk")
-        logger.addHandler(handler)
-        try:
-            with Ferry(
-                token,
-                base_url=self.base_url,
-                journal=journal,
-                limiter=limiter,
-                route_cache=_cache_folder(),
-            ) as ferry:
-                yield ferry
-        finally:
-            logger.removeHandler(handler)
-            error_console().file.flush()
+        logging.getLogger("ferry_sdk").addHandler(_WarningHandler(logging.WARNING))
+        url, cache = self.base_url, _cache_folder()
+        return Ferry(token, base_url=url, journal=journal, limiter=limiter, route_cache=cache)
 
 
-def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+class _WarningHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(record.getMessage())
+
+
+def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:
     """Replace each arg that is a dataclass of options by its fields, for typer.
 
     The help of a field is its description in the docstring of the dataclass.
@@ -140,10 +119,10 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     members = {name: _options_of(kind) for name, kind in kinds.items()}
 
     @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
+    def run(**values: Any) -> Exit | None:  # noqa: ANN401 -- parsed by typer
         for name, kind in kinds.items():
             values[name] = kind(**{member: values.pop(member) for member in members[name]})
-        command(**values)
+        return command(**values)
 
     expanded = [members.get(name, {name: arg}) for name, arg in own.parameters.items()]
     parameters = [
@@ -194,7 +173,7 @@ def open_command_journal(
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
         ModuleNotFoundError: The extra is not installed.
-        WriteInterruptedError: The command was interrupted, and its write may have happened.
+        CommandError: The command was interrupted, and its write may have happened.
     """
     with open_journal(url, may_be_new=may_be_new) as journal:
         try:
@@ -203,7 +182,7 @@ def open_command_journal(
             with suppress(JournalError):  # the write still counts as interrupted
                 written = journal.possible_write()
                 if written is not None:
-                    raise WriteInterruptedError(written) from None
+                    raise interrupted_write(written) from None
             raise
 
 
@@ -229,17 +208,11 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    if _is_open_to_others(file):
-        warn(f"other users can read the token in {file}; run: chmod 600 {file}")
-    return FileToken(file)
-
-
-def _is_open_to_others(file: Path) -> bool:
-    """Return whether others than the owner have access to the file; False if that is unknown."""
     with suppress(OSError):
         mode = file.stat().st_mode
-        return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
-    return False
+        if os.name == "posix" and stat.S_ISREG(mode) and mode & _OTHERS:
+            warn(f"other users can read the token in {file}; run: chmod 600 {file}")
+    return FileToken(file)
 
 
 def complete_port(incomplete: str) -> list[tuple[str, str]]:
@@ -295,9 +268,5 @@ def parse_time(value: str) -> str:
     return value
 
 
-def parse_amount(value: str) -> Decimal:
-    """Parse an amount; raise ValueError if it is not a finite number."""
-    with suppress(InvalidOperation):
-        if (number := Decimal(value)).is_finite():
-            return number
-    raise ValueError("expected an amount, such as 49.90")
+parse_amount: Final = TypeAdapter[Decimal](Money).validate_python
+"""Parses an amount of money; raises ValidationError if it is none."""

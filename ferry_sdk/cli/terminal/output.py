@@ -54,7 +54,9 @@ from rich.text import Text
 
 from ferry_sdk._runtime.money import exact_amount
 
-_NARROW = 50
+Facts = Iterable[tuple[str, object]]
+"""Names and values."""
+
 _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
@@ -86,10 +88,10 @@ def printable(value: object) -> str:
 
 
 def _lines(value: object) -> str:
-    """Format a value on one line, or each member of a tuple on its own line."""
+    """Format a value on one line, or each member of a tuple on its own line; None is empty."""
     if isinstance(value, tuple):
         return "\n".join(map(printable, cast("tuple[object, ...]", value)))
-    return printable(value)
+    return "" if value is None else printable(value)
 
 
 def moment(value: datetime | str | None) -> str:
@@ -149,18 +151,11 @@ def print_table(
 
     In a terminal, each member of a tuple has a line of its own.
 
-    In a terminal of less than 50 columns, each value has a line of its own.
-
     The columns whose headings are in `right` are right-aligned.
     """
     console = on or _console()
     if title:
         console.print(Text(printable(title), style="bold"))
-    if console.is_terminal and console.width < _NARROW:
-        for row in rows:
-            print_facts(*zip(heads, row, strict=True), on=console)
-            console.print()
-        return
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
@@ -176,36 +171,22 @@ def print_table(
     _print(grid, console)
 
 
-def print_blocks(rows: Iterable[Sequence[tuple[str, object]]], *, heading: int) -> None:
-    """Print rows of names and values as a table, or each as a block of lines if it is too wide.
+def print_blocks(rows: Sequence[Sequence[tuple[str, object]]], *, heading: int) -> None:
+    """Print rows of names and values; in a terminal, each as a block of lines, without the empty.
 
-    So no id is broken at the end of a line. In a terminal, names without any value are left out.
-    The first line of a block has the first `heading` values.
+    So no id is broken at the end of a line. The first line of a block has the first `heading`
+    values. Outside a terminal, the rows are a table.
     """
-    texts = [[(name, _lines(value)) for name, value in row] for row in rows]
     console = _console()
-    columns = [*zip(*texts, strict=True)]
-    if console.is_terminal:
-        columns = [column for column in columns if any(value for _, value in column)]
-    width = sum(max(len(text) for pair in column for text in pair) + 2 for column in columns)
-    if width <= console.width:
-        values = zip(*([value for _, value in column] for column in columns), strict=True)
-        print_table([column[0][0] for column in columns], values)
+    if not console.is_terminal:
+        table = [[value for _, value in row] for row in rows]
+        print_table([name for name, _ in rows[0]], table)
         return
-    for row in texts:
-        console.print(Text("  ".join(value for _, value in row[:heading] if value), "bold"))
+    for row in rows:
+        heads = [printable(value) for _, value in row[:heading] if value]
+        console.print(Text("  ".join(heads), "bold"))
         print_facts(*((f"  {name}", value) for name, value in row[heading:]), on=console)
         console.print()
-
-
-def print_records(
-    records: Sequence[Mapping[str, object]], members: Sequence[str], *, right: Sequence[str] = ()
-) -> None:
-    """Print these members of records as a table."""
-    heads = [member.replace("_", " ") for member in members]
-    print_table(
-        heads, [[record[member] or "" for member in members] for record in records], right=right
-    )
 
 
 def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
@@ -222,9 +203,7 @@ def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
     _print(grid, on or _console())
 
 
-def print_result(
-    document: Mapping[str, object], facts: Iterable[tuple[str, object]], *, as_json: bool
-) -> None:
+def print_result(document: Mapping[str, object], facts: Facts, *, as_json: bool) -> None:
     """Print the result of a command: its JSON document, or else names and values."""
     if as_json:
         print_json(document)

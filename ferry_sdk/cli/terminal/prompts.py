@@ -7,7 +7,7 @@ import sys
 import typer
 from rich.text import Text
 
-from ferry_sdk.cli.terminal.errors import DeclinedError
+from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.output import error_console, printable
 
 
@@ -18,7 +18,7 @@ def require_terminal(*, yes: bool) -> None:
 
 
 def ask_consent(question: str, *, yes: bool) -> None:
-    """Return if the user agrees, or has passed --yes; raise DeclinedError otherwise.
+    """Return if the user agrees, or has passed --yes; raise CommandError otherwise.
 
     An invalid answer is explained, and the question repeated.
     """
@@ -34,13 +34,16 @@ def ask_consent(question: str, *, yes: bool) -> None:
     while True:
         try:
             answer = console.input(prompt).strip().casefold()
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
             console.print()  # the next output starts on a new line
+            raise CommandError(Exit.DECLINED, "no answer; nothing was changed") from None
+        except KeyboardInterrupt:
+            console.print()
             raise
         except UnicodeDecodeError:
             answer = "\N{REPLACEMENT CHARACTER}"
         if answer in {"y", "yes"}:
             return
         if answer in {"n", "no", ""}:
-            raise DeclinedError("declined; nothing was changed")
+            raise CommandError(Exit.DECLINED, "declined; nothing was changed")
         console.print(Text("  expected y or n", style="yellow"))
