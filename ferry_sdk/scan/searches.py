@@ -87,6 +87,12 @@ class Search:
         return json.dumps([*self.route, str(self.day), self.party.name], ensure_ascii=False)
 
     @property
+    def cells(self) -> dict[str, object]:
+        """The cells of the search in each of its rows."""
+        names = {"search": self.key, "party": self.party.name, "day": self.day}
+        return names | self.route._asdict()
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of `availability.search`."""
         return {
