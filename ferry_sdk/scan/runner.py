@@ -276,8 +276,7 @@ def _perform(
             interruption.set()
             raise
     task.result()
-    base_url: str = transport.settings.base_url
-    return base_url
+    return str(transport.settings.base_url)
 
 
 def run_with_executor(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import MAXYEAR, MINYEAR, datetime, timezone
-from decimal import Context, Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
@@ -33,8 +33,7 @@ _COLUMNS: Final = """
 SCHEMA: Final = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS.split()])
 Row = dict[str, object]
 _DECIMALS: Final = Decimal("0.0001")
-_MOST: Final = Decimal(10) ** 14
-_CONTEXT: Final = Context(prec=38)
+_CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 
@@ -97,10 +96,10 @@ def _lost(cells: Row, reason: str) -> Row:
 
 def _price_of(amount: Decimal) -> Decimal | None:
     """Return an amount with the decimals of the column; None if it does not fit into it."""
-    if not -_MOST < amount < _MOST:
+    try:
+        return _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
+    except ArithmeticError:  # it would be rounded, or has too many digits
         return None
-    price = _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
-    return price if price == amount else None
 
 
 def _is_storable(moment: datetime) -> bool:
