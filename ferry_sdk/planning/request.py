@@ -95,12 +95,8 @@ class TripRequest(ABC):
             self.passengers = tuple(passengers)
         days = [out for pairs in self.rounds for out, _ in pairs]
         first = min(days, default=first_day_possible())
-        bodies.party_on(self.passengers, self._known_vehicle, first)  # validates them
-
-    @property
-    def _known_vehicle(self) -> VehicleQuery | VehicleQueryDict | None:
-        """The vehicle; None also if it has a name, by which it is looked up first."""
-        return None if isinstance(self.vehicle, str) else self.vehicle
+        vehicle = None if isinstance(self.vehicle, str) else self.vehicle
+        bodies.party_on(self.passengers, vehicle, first)  # validates them
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
@@ -119,7 +115,7 @@ class TripRequest(ABC):
             ret_journey_id=None if query.back is None else query.back.journey_id,
             ret_at=query.return_day,
             ret_time=None if query.back is None else _ANY_TIME,
-            vehicle=self._known_vehicle,
+            vehicle=None if isinstance(self.vehicle, str) else self.vehicle,
         )
 
 
