@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,26 +17,13 @@ from ferry_sdk.models.enums import Stage
 LAPSING: Final = timedelta(minutes=30)
 """The time from the event ``lapsing`` until the booking lapses."""
 
-EventKind = Literal[
-    "ticketed",
-    "partially_ticketed",
-    "lapsing",
-    "lapsed",
-    "rejected",
-    "voided",
-    "partially_voided",
-    "changed",
-    "not_known",
+StageEvent = Literal[
+    "ticketed", "partially_ticketed", "lapsed", "rejected", "voided", "partially_voided"
 ]
+"""The events that are named as the stage to which a booking comes."""
+EventKind = Literal[StageEvent, "lapsing", "changed", "not_known"]
 
-STAGE_EVENTS: Final[dict[str, EventKind]] = {
-    Stage.TICKETED: "ticketed",
-    Stage.PARTIALLY_TICKETED: "partially_ticketed",
-    Stage.LAPSED: "lapsed",
-    Stage.REJECTED: "rejected",
-    Stage.VOIDED: "voided",
-    Stage.PARTIALLY_VOIDED: "partially_voided",
-}
+STAGE_EVENTS: Final[tuple[StageEvent, ...]] = get_args(StageEvent)
 FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 """The stages in which a booking has come to rest."""
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 from typing_extensions import Required, TypedDict
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import Currency, Identifier, Money, path_of
+from ferry_sdk.models.base import Currency, Identifier, Money
 from ferry_sdk.models.enums import Stage
-from ferry_sdk.models.inputs import Input
+from ferry_sdk.models.inputs import Input, parse_input
 from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
@@ -168,19 +168,17 @@ class Reconciliation:
         )
 
         check_options("record", money)
-        rows = self.rows()
-        return frame_of_columns(
-            {
-                "kind": ("string", [kind for kind, _ in rows]),
-                "booking_id": ("string", [discrepancy.booking_id for _, discrepancy in rows]),
-                "expected": ("money", [discrepancy.expected for _, discrepancy in rows]),
-                "found": ("money", [discrepancy.found for _, discrepancy in rows]),
-                "currency": ("string", [discrepancy.currency for _, discrepancy in rows]),
-                "stage": ("string", [discrepancy.stage for _, discrepancy in rows]),
-                "references": ("object", [discrepancy.references for _, discrepancy in rows]),
-            },
-            money,
-        )
+        kinds = [kind for kind, _ in self.rows()]
+        found = [discrepancy for _, discrepancy in self.rows()]
+        dtypes = {"expected": "money", "found": "money", "references": "object"}
+        columns = {
+            name: (
+                dtypes.get(name, "string"),
+                [getattr(discrepancy, name) for discrepancy in found],
+            )
+            for name in Discrepancy.__slots__
+        }
+        return frame_of_columns({"kind": ("string", kinds), **columns}, money)
 
 
 KINDS: Final = tuple(name for name in Reconciliation.__slots__ if name != "unresolved")
@@ -196,12 +194,4 @@ def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payme
     if isinstance(payments, str | Mapping | BaseModel) or not isinstance(payments, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a list of payments", field="payments")
     for index, value in enumerate(payments):
-        try:
-            payment = Payment.model_validate(value)
-        except ValidationError as error:
-            path, problem = path_of(error)
-        else:
-            yield payment
-            continue
-        where = f"payments[{index}]"
-        raise InvalidInputError(problem, field=f"{where}.{path}" if path else where)
+        yield parse_input(Payment, value, "payments", index)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from heapq import heappop, heappush
+from itertools import count
 from typing import Final
 
 from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
@@ -54,6 +55,12 @@ class Entry:
     refusals: int = 0
     is_recorded: bool = False
 
+    @property
+    def gaps(self) -> tuple[float, float]:
+        """The shortest and the longest gap, in seconds, when no deadline is near."""
+        in_progress = self.before is not None and self.before.stage == Stage.IN_PROGRESS
+        return _GAPS_IN_PROGRESS if in_progress else _GAPS
+
 
 class Schedule:
     """The two heaps, and the service's clock.
@@ -75,7 +82,7 @@ class Schedule:
         self._ahead = wall_time() - clock()  # what the service's time is ahead of the clock
         self._waiting: list[tuple[float, int, float, Entry]] = []
         self._ready: list[tuple[float, int, Entry]] = []
-        self._count = 0
+        self._numbers = count()
 
     def set_time(self, service_time: float) -> None:
         """Set the service's clock, in seconds since the epoch."""
@@ -89,23 +96,15 @@ class Schedule:
         """Return when the next read may begin, by the clock; None if there is none."""
         now = self.clock()
         while self._waiting and self._waiting[0][0] <= now:
-            _, count, latest, entry = heappop(self._waiting)
-            heappush(self._ready, (latest, count, entry))
+            _, number, latest, entry = heappop(self._waiting)
+            heappush(self._ready, (latest, number, entry))
         if self._ready:
             return now
         return self._waiting[0][0] if self._waiting else None
 
-    def pop(self, count: int) -> list[Entry]:
+    def pop(self, most: int) -> list[Entry]:
         """Return the most urgent bookings, at most so many."""
-        return [heappop(self._ready)[-1] for _ in range(min(len(self._ready), count))]
-
-    def reset_gap(self, entry: Entry) -> None:
-        """Start with the shortest gap again, because the booking changed."""
-        entry.gap = _gaps_of(entry)[0]
-
-    def add(self, entry: Entry) -> None:
-        """Schedule the first read."""
-        self._push(entry, 0.0)
+        return [heappop(self._ready)[-1] for _ in range(min(len(self._ready), most))]
 
     def add_next(self, entry: Entry, at_most: float = math.inf) -> None:
         """Schedule the next read: after the gap, or at a deadline that comes earlier.
@@ -119,26 +118,20 @@ class Schedule:
         near = min(map(abs, left), default=math.inf)
         gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR), at_most)
         if at_most == math.inf:
-            entry.gap = min(entry.gap * 2, _gaps_of(entry)[1])
+            entry.gap = min(entry.gap * 2, entry.gaps[1])
         limit = min((seconds for seconds in left if seconds > 0), default=math.inf)
-        self._push(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
+        self.add(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
 
-    def _push(self, entry: Entry, delay: float, slack: float | None = None) -> None:
+    def add(self, entry: Entry, delay: float = 0.0, slack: float | None = None) -> None:
         """Schedule a read after a delay; it may then wait for as long as the slack."""
         when = self.clock() + delay
-        self._count += 1
         latest = when + (self._slack(entry) if slack is None else slack)
-        heappush(self._waiting, (when, self._count, latest, entry))
+        heappush(self._waiting, (when, next(self._numbers), latest, entry))
 
     def _slack(self, entry: Entry) -> float:
         """Return how long a read may wait: less, the nearer the deadline."""
-        longest, before = _gaps_of(entry)[1], entry.before
+        longest, before = entry.gaps[1], entry.before
         if before is None or before.lapses_at is None:
             return longest * (2 if before is not None and before.stage in FINAL else 1)
         left = max((before.lapses_at - self.now()).total_seconds(), 0.0) / _NEAR
         return longest * left / (longest + left)
-
-
-def _gaps_of(entry: Entry) -> tuple[float, float]:
-    in_progress = entry.before is not None and entry.before.stage == Stage.IN_PROGRESS
-    return _GAPS_IN_PROGRESS if in_progress else _GAPS

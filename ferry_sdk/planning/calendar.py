@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -154,17 +155,13 @@ class PriceCalendar(Mapping[date, CalendarDay]):
 
 
 def calendar_of(
-    start: date, end: date, trips: Iterable[Trip], report: SearchReport, route: str
+    days: Iterable[date], trips: Iterable[Trip], report: SearchReport, route: str
 ) -> PriceCalendar:
-    """Return the calendar of the days from start to end, given the trips of them."""
-    by_day: dict[date, list[Trip]] = {
-        start + timedelta(days): [] for days in range((end - start).days + 1)
-    }
+    """Return the calendar of days, given the trips of them."""
+    by_day: dict[date, list[Trip]] = defaultdict(list)
     for trip in trips:
-        trips_of_day = by_day.get(trip.depart_at.date())
-        if trips_of_day is not None:
-            trips_of_day.append(trip)
-    return PriceCalendar((_day_of(*item) for item in by_day.items()), report, route)
+        by_day[trip.depart_at.date()].append(trip)
+    return PriceCalendar([_day_of(day, by_day[day]) for day in days], report, route)
 
 
 def _day_of(day: date, trips: list[Trip]) -> CalendarDay:

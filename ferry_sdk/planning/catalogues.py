@@ -244,7 +244,7 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
         # The timetable is long, and shows some days only: it is read if something is missing.
         if not batch and sources.timetable is None and not sources.are_enough():
             sources.timetable = ()
-            if sources.are_empty():
+            if not (sources.ports or sources.journeys or sources.companies):
                 _raise_first(failures)
             batch.add("timetable", McpGroup.departures(None))
             if not sources.ports:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 from ferry_sdk._engine.effects import Flow
@@ -16,11 +17,12 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
-from ferry_sdk.planning.request import Query, TripRequest
-from ferry_sdk.planning.results import SearchReport, SearchResult
+from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
+from ferry_sdk.planning.results import AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import NO_CHANGE, Route
-from ferry_sdk.planning.search import TripPlan, port_of
+from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.trips import Offer, Trip, one_way
+from ferry_sdk.resources.arguments import elements_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -151,20 +153,6 @@ def _rank(itinerary: Itinerary) -> tuple[bool, Decimal, datetime]:
     return price is None, price or Decimal(0), itinerary.arrive_at
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A port to change in, with the routes to it and from it."""
-
-    to: tuple[Route, ...]
-    onward: tuple[Route, ...]
-
-    @property
-    def duration(self) -> tuple[bool, timedelta]:
-        """The duration of the two fastest routes; an unknown one comes last."""
-        both = [[route.duration for route in routes] for routes in (self.to, self.onward)]
-        return not all(map(all, both)), sum(map(min, both), timedelta())
-
-
 class ConnectionPlan(TripPlan):
     """A search of connections, in steps.
 
@@ -173,51 +161,62 @@ class ConnectionPlan(TripPlan):
 
     Args:
         request: What to search, for one day.
-        wait: The shortest and the longest time between the legs.
-        via: The ports to change in; None: every port that two routes share.
+
+    Raises:
+        InvalidInputError: `wait` is not two durations, the shorter first, or `via` is no list.
     """
 
-    def __init__(
-        self,
-        request: TripRequest,
-        wait: tuple[timedelta, timedelta],
-        via: Sequence[Port | str] | None,
-    ) -> None:
+    def __init__(self, request: ConnectionRequest) -> None:
         super().__init__(request)
-        self._wait = wait
-        self._via = via
-        self._changes: dict[str, _Change] = {}
-        self._to_ask: Iterator[_Change] = iter(())
+        match request.wait:
+            case [timedelta() as shortest, timedelta() as longest] if (
+                timedelta() <= shortest <= longest
+            ):
+                self._wait = shortest, longest
+            case _:
+                raise InvalidInputError(
+                    "expected two durations, the shortest and the longest wait", field="wait"
+                )
+        via: Sequence[Any] = () if request.via is None else elements_of(request.via, "via")
+        self._via = {f"via[{index}]": port for index, port in enumerate(via)}
+        self._changes: Iterator[str] = iter(())
         self._legs: tuple[list[Trip], list[Trip]] = [], []
-        self._asked: set[Query] = set()
+        self._asked: set[tuple[str, AskedSearch]] = set()
 
     def itineraries(self) -> Iterator[Itinerary]:
         """Yield the pairs of legs that meet, with a wait that is allowed."""
         shortest, longest = self._wait
-        for first in self._legs[0]:
-            for second in self._legs[1]:
-                code = first.outward.arrive_code
-                if second.outward.depart_code == code:
-                    itinerary = Itinerary((first, second), self._graph.ports[code])
-                    if shortest <= itinerary.wait <= longest:
-                        yield itinerary
+        for first, second in product(*self._legs):
+            code = first.outward.arrive_code
+            if second.outward.depart_code == code:
+                itinerary = Itinerary((first, second), self._graph.ports[code])
+                if shortest <= itinerary.wait <= longest:
+                    yield itinerary
 
-    def _look_up(self, settings: Settings) -> Flow[None]:
-        yield from self._find_ends(settings)
-        graph, (origin, destination) = self._graph, self._ends
-        via: set[str] | None = None
-        if self._via is not None:
-            via = set()
-            for index, wanted in enumerate(self._via):
-                field = f"via[{index}]"
-                port = yield from port_of(settings, graph, wanted, field, self._batch.until)
-                via.add(port.code)
-        for code in dict.fromkeys(route.arrive_code for route in graph.between(origin.code, None)):
-            onward = graph.between(code, destination.code)
-            if onward and (via is None or code in via):
-                self._changes[code] = _Change(graph.between(origin.code, code), onward)
-        self._set_routes([route for change in self._changes.values() for route in change.to])
-        self._to_ask = iter(sorted(self._changes.values(), key=lambda change: change.duration))
+    def _look_up(self, settings: Settings) -> Flow[Sequence[Route]]:
+        """Find the ports to change in as well; return the routes of the first legs."""
+        yield from super()._look_up(settings)
+        ports = yield from ports_of(settings, self._graph, self._via, self._batch.until)
+        via = {port.code for port in ports.values()}
+        first_legs = self._graph.between(self._ends[0].code, None)
+        changes = [
+            code
+            for code in dict.fromkeys(route.arrive_code for route in first_legs)
+            if (code in via or not via) and all(self._legs_by(code))
+        ]
+        self._changes = iter(sorted(changes, key=self._duration_by))
+        return [route for route in first_legs if route.arrive_code in changes]
+
+    def _legs_by(self, code: str) -> tuple[Sequence[Route], Sequence[Route]]:
+        """Return the routes to a port to change in, and from it."""
+        origin, destination = self._ends
+        between = self._graph.between
+        return between(origin.code, code), between(code, destination.code)
+
+    def _duration_by(self, code: str) -> tuple[bool, timedelta]:
+        """Return the duration of the two fastest routes; an unknown one comes last."""
+        both = [[route.duration for route in routes] for routes in self._legs_by(code)]
+        return not all(map(all, both)), sum(map(min, both), timedelta())
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes; a company that is known not to sail one is not asked."""
@@ -229,35 +228,33 @@ class ConnectionPlan(TripPlan):
 
     def _ask_round(self) -> bool:
         """Add the searches of first legs, until as many run as may run at the same time."""
-        has_any = False
-        for change in self._to_ask:
-            has_any = True
-            for route, company in self._sailings(change.to):
+        for code in self._changes:
+            for route, company in self._sailings(self._legs_by(code)[0]):
                 self._ask(route, company, self._request.rounds[0][0][0])
             if len(self._batch) >= self._request.concurrency:
                 break
-        return has_any
+        return bool(self._batch)
 
     def _ask(self, route: Route, company: str, day: date) -> None:
-        query = Query.of(route, company, day, first_day=self._request.rounds[0][0][0])
-        if query not in self._asked:
-            self._asked.add(query)
+        query = Query(route, company, day, first_day=self._request.rounds[0][0][0])
+        key = route.journey_id, query.search
+        if key not in self._asked:
+            self._asked.add(key)
             self._add(query)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
         """Keep the legs of an answer, and ask for the second legs that follow a first."""
-        for sailing in sailings:
-            self._graph.confirm(sailing.journey_id, query.search.company)
-        is_first = query.search.depart_code == self._ends[0].code
-        ends = query.search.depart_code, query.search.arrive_code
+        search = query.search
+        is_first = search.depart_code == self._ends[0].code
         legs = self._wanted(
-            one_way(Offer(sailing, query.search.company), self._request.reservation_type)
+            one_way(Offer(sailing, search), self._request.reservation_type)
             for sailing in sailings
-            if (sailing.depart_code, sailing.arrive_code) == ends
+            if (sailing.depart_code, sailing.arrive_code)
+            == (search.depart_code, search.arrive_code)
         )
         self._legs[not is_first].extend(legs)
         if is_first:
-            onward = self._sailings(self._changes[query.search.arrive_code].onward)
+            onward = self._sailings(self._legs_by(search.arrive_code)[1])
             for day in sorted({day for leg in legs for day in self._days_after(leg.arrive_at)}):
                 for route, company in onward:
                     self._ask(route, company, day)
@@ -267,43 +264,9 @@ class ConnectionPlan(TripPlan):
         """Yield the days on which a second leg may leave, in the time of the port."""
         rest_of_calendar = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
         shortest, longest = (min(wait, rest_of_calendar) for wait in self._wait)
-        first, last = (arrival + shortest).date(), (arrival + longest).date()
-        for days in range((last - first).days + 1):
-            yield first + timedelta(days)
+        yield from days_between((arrival + shortest).date(), (arrival + longest).date())
 
     def _place_or_day(self, path: str, query: Query) -> str | None:
-        if query.search.depart_code == self._ends[0].code:
+        if query.route.depart_code == self._ends[0].code:
             return {"depart_code": "origin", "out_at": "on"}.get(path)
         return "destination" if path == "arrive_code" else None
-
-
-def checked_wait(wait: object) -> tuple[timedelta, timedelta]:
-    """Return the shortest and the longest wait.
-
-    Raises:
-        InvalidInputError: They are not two durations, the shorter first.
-    """
-    match wait:
-        case [timedelta() as shortest, timedelta() as longest] if (
-            timedelta() <= shortest <= longest
-        ):
-            return shortest, longest
-        case _:
-            raise InvalidInputError(
-                "expected two durations, the shortest and the longest wait", field="wait"
-            )
-
-
-def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- to be checked
-    """Return the ports to change in; None: any.
-
-    Raises:
-        InvalidInputError: It is not a list of ports.
-    """
-    if via is None:
-        return None
-    if isinstance(via, str | Port | Mapping) or not hasattr(via, "__iter__"):
-        raise InvalidInputError("expected a list of ports", field="via")
-    if ports := tuple(via):
-        return ports
-    raise InvalidInputError("expected at least one port", field="via")

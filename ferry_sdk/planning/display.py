@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ferry_sdk._runtime.money import money
@@ -29,16 +29,11 @@ def trip_card(trip: Trip) -> Markup:
     ways = {"Out": trip.outward, **({"Back": trip.back} if trip.back else {})}
     sides = [*ways] if trip.back else []
     sailings = ((name, *_sailing(way)) for name, way in ways.items())
-    fares = (
-        (
-            fare.tariffs[0].type,
-            fare.kind.replace("_", " "),
-            *(money(tariff.amount, tariff.currency) for tariff in fare.tariffs[: len(sides)]),
-            money(fare.amount, fare.currency),
-            fare.expires_at,
-        )
-        for fare in trip.fares[:_ROWS]
-    )
+    fares: list[Sequence[object]] = []
+    for fare in trip.fares[:_ROWS]:
+        kind = fare.tariffs[0].type, fare.kind.replace("_", " ")
+        parts = [money(each.amount, each.currency) for each in fare.tariffs[: len(sides)]]
+        fares.append((*kind, *parts, money(fare.amount, fare.currency), fare.expires_at))
     return card(
         f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
         table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
@@ -52,23 +47,14 @@ def trip_card(trip: Trip) -> Markup:
 def itinerary_card(itinerary: Itinerary) -> Markup:
     """Return a card with the two sailings of an itinerary and the wait between them."""
     first, second = (leg.outward for leg in itinerary.legs)
-    sailings = (
-        (
-            f"{leg.outward.depart_name} → {leg.outward.arrive_name}",
-            *_sailing(leg.outward),
-            money(leg.price, leg.currency),
-        )
-        for leg in itinerary.legs
-    )
+    wait = f"Wait in {itinerary.via.name}", itinerary.wait
+    sailings: list[Sequence[object]] = []
+    for leg in itinerary.legs:
+        route = f"{leg.outward.depart_name} → {leg.outward.arrive_name}"
+        sailings.append((route, *_sailing(leg.outward), money(leg.price, leg.currency)))
     return card(
         f"{first.depart_name} → {itinerary.via.name} → {second.arrive_name}",
-        facts(
-            [
-                ("Price from", _prices(itinerary)),
-                ("Takes", itinerary.travel_time),
-                (f"Wait in {itinerary.via.name}", itinerary.wait),
-            ]
-        ),
+        facts([("Price from", _prices(itinerary)), ("Takes", itinerary.travel_time), wait]),
         table(["Sailing", "Leaves", "Arrives", "Takes", "Ship", "Price from"], sailings),
         *_calls((first, second)),
         note(SEPARATE_TICKETS),
@@ -80,17 +66,12 @@ def itinerary_card(itinerary: Itinerary) -> Markup:
 def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     """Return the cheapest trips as a table, with what the report says is missing."""
     has_back = any(trip.back for trip in trips)
-    rows = (
-        (
-            trip.depart_at,
-            trip.arrive_at,
-            trip.travel_time,
-            *([trip.back and trip.back.depart_at] if has_back else []),
-            ", ".join(trip.companies),
-            money(trip.price, trip.currency),
-        )
-        for trip in [*trips][:_ROWS]
-    )
+    rows: list[Sequence[object]] = []
+    for trip in [*trips][:_ROWS]:
+        times = trip.depart_at, trip.arrive_at, trip.travel_time
+        way_back = [trip.back and trip.back.depart_at] if has_back else []
+        price = money(trip.price, trip.currency)
+        rows.append((*times, *way_back, ", ".join(trip.companies), price))
     back = ["Back"] if has_back else []
     head = ["Leaves", "Arrives", "Takes", *back, "Companies", "Price from"]
     nothing = "Nothing sails on the days of the search." if report.has_route else _NO_ROUTE
@@ -99,18 +80,12 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
 
 def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
     """Return the first itineraries as a table, with what the report says is missing."""
-    rows = (
-        (
-            itinerary.depart_at,
-            itinerary.via.name,
-            itinerary.wait,
-            itinerary.arrive_at,
-            itinerary.travel_time,
-            ", ".join(itinerary.companies),
-            _prices(itinerary),
-        )
-        for itinerary in [*itineraries][:_ROWS]
-    )
+    rows: list[Sequence[object]] = []
+    for itinerary in [*itineraries][:_ROWS]:
+        change = itinerary.depart_at, itinerary.via.name, itinerary.wait
+        companies = ", ".join(itinerary.companies)
+        end = itinerary.arrive_at, itinerary.travel_time
+        rows.append((*change, *end, companies, _prices(itinerary)))
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."
@@ -122,20 +97,16 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
 def calendar_card(calendar: PriceCalendar) -> Markup:
     """Return a calendar as a table with a bar chart of the prices; the cheapest day is marked."""
     days, report, cheapest = calendar.values(), calendar.report, calendar.cheapest
-    highest = max((day.price for day in days if day.price is not None), default=None)
-    rows = (
-        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, EMPTY, "nothing sails")
-        if day.price is None or highest is None
-        else (
-            f"{day.day:%a %d %b %Y}",
-            money(day.price, day.currency or ""),
-            bar(float(day.price / highest) if highest else 0.0),
-            day.company,
-            "" if day.depart_at is None else f"{day.depart_at:%H:%M}",
-            "cheapest" if day is cheapest else EMPTY,
-        )
-        for day in days
-    )
+    highest = max((day.price for day in days if day.price is not None), default=0)
+    rows: list[Sequence[object]] = []
+    for day in days:
+        cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY, "nothing sails")
+        if day.price is not None:
+            share = bar(float(day.price / highest) if highest else 0.0)
+            leaves = "" if day.depart_at is None else f"{day.depart_at:%H:%M}"
+            mark = "cheapest" if day is cheapest else EMPTY
+            cells = (money(day.price, day.currency or ""), share, day.company, leaves, mark)
+        rows.append((f"{day.day:%a %d %b %Y}", *cells))
     head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
     more = [] if report.has_route else [note(_NO_ROUTE)]
     return card(calendar.route, table(head, rows), *more, *_missing(report), badges=[_CALENDAR])

@@ -8,19 +8,13 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.records import Matches
-from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
-from ferry_sdk.planning.connections import (
-    ConnectionPlan,
-    ConnectionSearch,
-    checked_via,
-    checked_wait,
-)
+from ferry_sdk.planning.connections import ConnectionPlan, ConnectionSearch
 from ferry_sdk.planning.names import PlaceMatch
 from ferry_sdk.planning.request import CalendarRequest, ConnectionRequest, DayRequest, number
 from ferry_sdk.planning.routes import Route
-from ferry_sdk.planning.search import TripPlan, port_of
+from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
@@ -142,13 +136,11 @@ class RoutesGroup(Resource):
         def steps(settings: Settings) -> Flow[tuple[Route, ...]]:
             until = catalogues.deadline_of(settings)
             graph = yield from catalogues.route_graph(settings, until)
-            codes: list[str | None] = []
-            for name, wanted in (("origin", origin), ("destination", destination)):
-                if wanted is None:
-                    codes.append(None)
-                else:
-                    port = yield from port_of(settings, graph, wanted, name, until)
-                    codes.append(port.code)
+            places = arguments.drop_none(origin=origin, destination=destination)
+            ports = yield from ports_of(settings, graph, places, until)
+            codes = (
+                ports[name].code if name in ports else None for name in ("origin", "destination")
+            )
             return Matches(graph.between(*codes))
 
         return Plan(steps)
@@ -327,12 +319,11 @@ class TripsGroup(Resource):
                     # > 2026-06-05 13.56
             ```
         """
-        first, last = parse_day(request.start, "start"), parse_day(request.end, "end")
         plan = TripPlan(request)
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
             trips = yield from plan.collect(settings)
-            return calendar_of(first, last, trips, plan.report, plan.route)
+            return calendar_of(request.whole_calendar(), trips, plan.report, plan.route)
 
         return Plan(steps)
 
@@ -393,7 +384,7 @@ class TripsGroup(Resource):
                     # > ('CORSICALINEA', 'ALGERIE') in port: 22:15:00
             ```
         """
-        plan = ConnectionPlan(request, checked_wait(request.wait), checked_via(request.via))
+        plan = ConnectionPlan(request)
 
         def steps(settings: Settings) -> Flow[ConnectionSearch]:
             yield from plan.collect(settings)

@@ -130,13 +130,12 @@ class PlaceIndex:
 
     def find(self, text: str, limit: int) -> tuple[PlaceMatch, ...]:
         """Return the ports that a text may mean, best first."""
+        matches = [*self._matches(text), *self._similar(text)]
+        matches.sort(key=lambda match: (-match.score, match.port.name))
         best: dict[str, PlaceMatch] = {}
-        for match in (*self._matches(text), *self._similar(text)):
-            former = best.setdefault(match.port.code, match)
-            if former.score < match.score:
-                best[match.port.code] = match
-        ordered = sorted(best.values(), key=lambda match: (-match.score, match.port.name))
-        return tuple(ordered[:limit])
+        for match in matches:
+            best.setdefault(match.port.code, match)
+        return tuple(best.values())[:limit]
 
     def get(self, text: str, field: str) -> Port:
         """Return the port that a text means.
@@ -154,8 +153,7 @@ class PlaceIndex:
             raise AmbiguousPlaceError(
                 f"{text!r} may be {_listed(ports)}; pass the code", field=field, candidates=ports
             )
-        similar = sorted(self._similar(text), key=lambda match: -match.score)
-        close = list({match.port.code: match.port for match in similar}.values())[:3]
+        close = [match.port for match in self.find(text, 3)]
         hint = f"; did you mean {_listed(close)}?" if close else ""
         raise UnknownPlaceError(f"no port is called {text!r}{hint}", field=field, suggestions=close)
 
@@ -213,22 +211,23 @@ class PlaceIndex:
         for name, codes in (*self.names.items(), *self.cities.items()) if wanted else ():
             # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
             for part in {name, *name.split()}:
-                matcher.set_seq1(part)
                 reason: Reason = "similar name"
+                score = _SCORES[reason] * similarity(matcher, part, _LEAST_SIMILARITY)
                 if part.startswith(wanted):
-                    reason = "part of a name"
-                    score = _SCORES["similar name"] + 0.04 * len(wanted) / len(part)
-                elif (
-                    matcher.real_quick_ratio() >= _LEAST_SIMILARITY
-                    and matcher.quick_ratio() >= _LEAST_SIMILARITY
-                    and (ratio := matcher.ratio()) >= _LEAST_SIMILARITY
-                ):
-                    score = ratio * _SCORES["similar name"]
-                else:
-                    continue
-                score = round(score, 3)
-                matches += [PlaceMatch(self.ports[code], score, reason) for code in codes]
+                    reason, score = "part of a name", 0.8 + 0.04 * len(wanted) / len(part)
+                if score:
+                    score = round(score, 3)
+                    matches += [PlaceMatch(self.ports[code], score, reason) for code in codes]
         return matches
+
+
+def similarity(matcher: SequenceMatcher[str], name: str, least: float) -> float:
+    """Return how similarly a name and the matcher's are spelled, from `least` to 1, else 0."""
+    matcher.set_seq1(name)
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= least else 0.0
 
 
 def _listed(ports: Iterable[Port]) -> str:

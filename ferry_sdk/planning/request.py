@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, timedelta
 from typing import Any, ClassVar, Final, get_args
-
-from pydantic import BaseModel
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.validation import seconds
@@ -27,7 +25,7 @@ from ferry_sdk.models.travellers import Travellers, first_day_possible, parse_da
 from ferry_sdk.planning.results import AskedSearch
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources import arguments, bodies
-from ferry_sdk.resources.arguments import ReservationTypeName, identifier
+from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 _ANY_TIME: Final = "00:00"
@@ -40,7 +38,7 @@ The next round is asked only where the one before has found nothing.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TripRequest(ABC):
     """The arguments of a search of trips, validated.
 
@@ -76,7 +74,7 @@ class TripRequest(ABC):
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
-        object.__setattr__(self, "rounds", self.days())
+        self.rounds = self.days()
         number(self.max_calls, "max_calls", least=1)
         number(self.concurrency, "concurrency", least=1)
         if self.reservation_type not in (None, *get_args(ReservationTypeName)):
@@ -85,48 +83,43 @@ class TripRequest(ABC):
             )
         if self.patience is not None:
             seconds(self.patience, "patience")
-        # Each search reads them again, so an iterator, or a list that changes, is copied.
-        for name in ("passengers", "companies"):
-            value: Any = getattr(self, name)
-            is_kept = isinstance(value, str | bytes | Mapping | BaseModel | Travellers)
-            if not is_kept and hasattr(value, "__iter__"):
-                object.__setattr__(self, name, tuple(value))
         if self.companies is not None:
-            if not isinstance(self.companies, tuple) or not self.companies:
-                raise InvalidInputError("expected a list of companies", field="companies")
-            for index, company in enumerate(self.companies):
-                identifier(company, f"companies[{index}]")
-        if isinstance(self.vehicle, str) and "__" in self.vehicle:
-            object.__setattr__(self, "vehicle", VehicleQuery(code=self.vehicle))
-        days = [out for pairs in self.rounds for out, _ in pairs]
+            companies = arguments.elements_of(self.companies, "companies")
+            self.companies = arguments.identifiers(companies, "companies")
         if isinstance(self.vehicle, str):
-            arguments.text(self.vehicle, "vehicle")
+            code = arguments.text(self.vehicle, "vehicle")
+            self.vehicle = VehicleQuery(code=code) if "__" in code else code
+        if not isinstance(self.passengers, Travellers):
+            # Each search reads them again, so an iterator, or a list that changes, is copied.
+            passengers: Any = arguments.elements_of(self.passengers, "passengers")
+            self.passengers = tuple(passengers)
+        days = [out for pairs in self.rounds for out, _ in pairs]
         first = min(days, default=first_day_possible())
-        self.operation(Query(AskedSearch("-", "-", "-", first), "-"))  # validates the others
+        vehicle = None if isinstance(self.vehicle, str) else self.vehicle
+        bodies.party_on(self.passengers, vehicle, first)  # validates them
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
-        search, has_return = query.search, query.return_journey_id is not None
         passengers = self.passengers
         if query.first_day is not None:
             passengers = bodies.passengers_on(query.first_day, passengers)
         return AvailabilityGroup.search(
             None,
-            company=search.company,
-            depart_code=search.depart_code,
-            arrive_code=search.arrive_code,
-            out_journey_id=query.journey_id,
-            out_at=search.day,
+            company=query.company,
+            depart_code=query.route.depart_code,
+            arrive_code=query.route.arrive_code,
+            out_journey_id=query.route.journey_id,
+            out_at=query.day,
             out_time=_ANY_TIME,
             passengers=passengers,
-            ret_journey_id=query.return_journey_id,
-            ret_at=query.return_day if has_return else None,
-            ret_time=_ANY_TIME if has_return else None,
+            ret_journey_id=None if query.back is None else query.back.journey_id,
+            ret_at=query.return_day,
+            ret_time=None if query.back is None else _ANY_TIME,
             vehicle=None if isinstance(self.vehicle, str) else self.vehicle,
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class DayRequest(TripRequest):
     """The arguments of a search for a day, and the days around it."""
 
@@ -139,7 +132,7 @@ class DayRequest(TripRequest):
         return flexible_rounds(self.on, self.back, self.flexible)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CalendarRequest(TripRequest):
     """The arguments of a calendar."""
 
@@ -150,14 +143,18 @@ class CalendarRequest(TripRequest):
 
     def days(self) -> Rounds:
         """Return every day that is not past, in one round."""
+        earliest = first_day_possible()
+        return (tuple((day, None) for day in self.whole_calendar() if day >= earliest),)
+
+    def whole_calendar(self) -> list[date]:
+        """Return every day."""
         first, last = parse_day(self.start, "start"), parse_day(self.end, "end")
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
-        days = (first + timedelta(number) for number in range((last - first).days + 1))
-        return (tuple((day, None) for day in days if not is_past(day)),)
+        return days_between(first, last)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ConnectionRequest(TripRequest):
     """The arguments of a search of connections."""
 
@@ -172,37 +169,36 @@ class ConnectionRequest(TripRequest):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search of one company, on one journey and day, with its way back if there is one.
+    """One search of one company, on one route and day, with its way back if there is one.
 
     Attributes:
-        search: The search, for a report.
-        journey_id: The journey.
-        return_journey_id: The journey of the way back; None: one way.
+        route: The route.
+        company: The company, as the search takes it.
+        day: The day of departure.
+        back: The route of the way back; None: one way.
         return_day: The day of the way back; None: one way.
         first_day: The day of the way out, if this is the search of a way back alone: travellers
             have their age of that day.
     """
 
-    search: AskedSearch
-    journey_id: str
-    return_journey_id: str | None = None
+    route: Route
+    company: str
+    day: date
+    back: Route | None = None
     return_day: date | None = None
     first_day: date | None = None
 
-    @classmethod
-    def of(cls, route: Route, company: str, day: date, first_day: date | None = None) -> Query:
-        """Return the search of a company on a route."""
-        search = AskedSearch(company, route.depart_code, route.arrive_code, day)
-        return cls(search, route.journey_id, first_day=first_day)
+    @property
+    def search(self) -> AskedSearch:
+        """The search, for a report."""
+        return AskedSearch(self.company, self.route.depart_code, self.route.arrive_code, self.day)
 
     @property
     def way_back(self) -> Query | None:
         """The search of the way back alone; None if there is none."""
-        out, back, day = self.search, self.return_journey_id, self.return_day
-        if back is None or day is None:
+        if self.back is None or self.return_day is None:
             return None
-        search = AskedSearch(out.company, out.arrive_code, out.depart_code, day)
-        return Query(search, back, first_day=out.day)
+        return Query(self.back, self.company, self.return_day, first_day=self.day)
 
 
 def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> Rounds:
@@ -219,20 +215,19 @@ def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> R
     return_day = None if back is None else parse_day(back, "back")
     if return_day is not None and return_day < out:
         raise InvalidInputError("the way back is before the way out", field="back")
-    last = date.max - (return_day or out)
-    first = out - date.min
+    earliest, latest = first_day_possible() - out, date.max - (return_day or out)
     neighbours = tuple(
         (out + shift, None if return_day is None else return_day + shift)
-        for days in range(1, min(flexible, max(last, first).days) + 1)
+        for days in range(1, min(flexible, max(latest, -earliest).days) + 1)
         for shift in (timedelta(days), timedelta(-days))
-        if -first <= shift <= last and not is_past(out + shift)
+        if earliest <= shift <= latest
     )
-    return (((out, return_day),), neighbours) if neighbours else (((out, return_day),),)
+    return ((out, return_day),), neighbours
 
 
-def is_past(day: date) -> bool:
-    """Return whether a day is over in every time zone."""
-    return day < first_day_possible()
+def days_between(first: date, last: date) -> list[date]:
+    """Return every day from the first to the last."""
+    return [first + timedelta(days) for days in range((last - first).days + 1)]
 
 
 def number(value: object, argument: str, *, least: int) -> int:

@@ -90,20 +90,6 @@ class RouteGraph:
     is_complete: bool = True
     made_at: float = field(default_factory=time.time)
     confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    _by_ends: dict[tuple[str, str], list[Route]] = field(init=False, repr=False)
-    _by_name: dict[str, list[Port]] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Index the routes by their ports, and the ports by their folded names."""
-        self._index_routes()
-        self._by_name = {}
-        for port in self.ports.values():
-            self._by_name.setdefault(fold(port.name), []).append(port)
-
-    def _index_routes(self) -> None:
-        self._by_ends = {}
-        for route in self.routes:
-            self._by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
 
     @property
     def is_fresh(self) -> bool:
@@ -113,8 +99,6 @@ class RouteGraph:
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""
-        if depart_code is not None and arrive_code is not None:
-            return tuple(self._by_ends.get((depart_code, arrive_code), ()))
         return tuple(
             route
             for route in self.routes
@@ -123,7 +107,7 @@ class RouteGraph:
 
     def port(self, text: str) -> Port | None:
         """Return the port with this code, or with this whole name if it is the only one."""
-        ports = self._by_name.get(fold(text), [])
+        ports = [port for port in self.ports.values() if fold(port.name) == fold(text)]
         return self.ports.get(text.strip().upper()) or (ports[0] if len(ports) == 1 else None)
 
     def name_stops(self, sailing: Availability) -> Availability:
@@ -158,7 +142,6 @@ class RouteGraph:
             else route
             for route in self.routes
         )
-        self._index_routes()
 
 
 GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
@@ -213,12 +196,8 @@ class RouteSources:
         return (
             bool(self.companies and self.journeys)
             and not self.unread
-            and all(ends is not None for _, ends in self._journeys_with_ports())
+            and len(self._ends_of_journeys()) == len(self.journeys)
         )
-
-    def are_empty(self) -> bool:
-        """Return whether no catalogue was read."""
-        return not (self.ports or self.journeys or self.companies)
 
     def graph(self, *, is_complete: bool) -> RouteGraph:
         """Join the catalogues."""
@@ -228,16 +207,14 @@ class RouteSources:
             for each in self.timetable or ()
             if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
-        journeys = {journey.journey_id: journey.duration for journey in self.journeys}
-        ends: dict[str, _Ends] = {
-            id_: (sailing.depart_code, sailing.arrive_code) for id_, sailing in scheduled.items()
-        }
-        ends |= {journey.journey_id: pair for journey, pair in self._journeys_with_ports() if pair}
+        durations = {journey.journey_id: journey.duration for journey in self.journeys}
+        ends = self._ends_of_journeys()
+        for journey_id, departure in scheduled.items():
+            ends.setdefault(journey_id, (departure.depart_code, departure.arrive_code))
+            durations[journey_id] = durations.get(journey_id) or _duration_of(departure)
         routes: list[Route] = []
-        for journey_id in dict.fromkeys((*journeys, *ends)):
-            if journey_id not in ends:
-                continue
-            depart, arrive = (ports[code] for code in ends[journey_id])
+        for journey_id, codes in ends.items():
+            depart, arrive = (ports[code] for code in codes)
             departures = times.get(journey_id, {})
             routes.append(
                 Route(
@@ -247,7 +224,7 @@ class RouteSources:
                     depart.name,
                     arrive.name,
                     tuple(departures),
-                    journeys.get(journey_id) or _duration_of(scheduled[journey_id]),
+                    durations[journey_id],
                     {name: hours for name, hours in departures.items() if hours},
                 )
             )
@@ -282,12 +259,14 @@ class RouteSources:
                 times.setdefault(scheduled.journey_id, {}).setdefault(str(code), ())
         return times
 
-    def _journeys_with_ports(self) -> list[tuple[Journey, _Ends | None]]:
+    def _ends_of_journeys(self) -> dict[str, _Ends]:
+        """Return the two ports of each journey whose text names them for certain."""
         codes: dict[str, list[str]] = {}
         for port in self._ports().values():
             for name in {fold(port.name), fold(port.code)}:
                 codes.setdefault(name, []).append(port.code)
-        return [(journey, _ports_of(journey, codes)) for journey in self.journeys]
+        ends = {journey.journey_id: _ports_of(journey, codes) for journey in self.journeys}
+        return {journey_id: pair for journey_id, pair in ends.items() if pair is not None}
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:

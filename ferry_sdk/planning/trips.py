@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ferry_sdk._runtime.money import format_amount, money
@@ -14,7 +15,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import price_of
-from ferry_sdk.planning.results import SearchReport, SearchResult
+from ferry_sdk.planning.results import AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.resources.arguments import ReservationTypeName
 
@@ -201,10 +202,10 @@ def ways_of(trip: Trip) -> list[Availability]:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A sailing that a search has found, with the company that was asked."""
+    """A sailing that a search has found, with the search."""
 
     sailing: Availability
-    company: str
+    search: AskedSearch
 
 
 def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | None:
@@ -218,27 +219,24 @@ def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | Non
     tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
     if not tariffs or not sailing.places:
         return None
-    wanted = [tariff for tariff in tariffs if kind is None or tariff.type.upper() == kind]
-    wanted.sort(key=lambda tariff: tariff.amount)
-    fares = tuple(Fare("single", (tariff,)) for tariff in wanted)
-    return Trip(sailing, None, fares, (offer.company,))
+    fares = _of_type(kind, [Fare("single", (tariff,)) for tariff in tariffs])
+    return Trip(sailing, None, fares, (offer.search.company,))
 
 
-def round_trip(
-    out: Offer, back: Offer, kind: ReservationTypeName | None = None, *, are_together: bool
-) -> Trip | None:
+def round_trip(out: Offer, back: Offer, kind: ReservationTypeName | None = None) -> Trip | None:
     """Return the trip of two sailings; None if they cannot be combined.
+
+    A locked tariff requires that one search has found both, with one company.
 
     Args:
         out: The sailing out.
         back: The sailing back.
         kind: The type of the trip's fares, of which it may have none; None: all.
-        are_together: Whether one search has found both, as a locked tariff requires.
     """
     way_out, way_back = out.sailing, back.sailing
     if way_back.depart_at < way_out.arrive_at or not (way_out.places and way_back.places):
         return None
-    are_together = are_together and way_out.company.id == way_back.company.id
+    are_together = out.search is back.search and way_out.company.id == way_back.company.id
     fares: list[Fare] = []
     for pair in product(way_out.tariffs, way_back.tariffs):
         is_locked = any(tariff.roundtrip_locked for tariff in pair)
@@ -248,10 +246,14 @@ def round_trip(
             fares.append(Fare("round_trip" if is_locked else "two_singles", pair))
     if not fares:
         return None
-    wanted = [fare for fare in fares if kind is None or fare.reservation_type == kind]
-    wanted.sort(key=lambda fare: fare.amount)
-    companies = tuple(dict.fromkeys((out.company, back.company)))
-    return Trip(way_out, way_back, tuple(wanted), companies)
+    companies = dict.fromkeys((out.search.company, back.search.company))
+    return Trip(way_out, way_back, _of_type(kind, fares), tuple(companies))
+
+
+def _of_type(kind: ReservationTypeName | None, fares: Iterable[Fare]) -> tuple[Fare, ...]:
+    """Return the fares of a type, or all, cheapest first."""
+    wanted = (fare for fare in fares if kind in {None, fare.reservation_type})
+    return tuple(sorted(wanted, key=lambda fare: fare.amount))
 
 
 class TripSearch(SearchResult[Trip]):
@@ -303,11 +305,8 @@ class TripSearch(SearchResult[Trip]):
         """
         if reservation_type not in get_args(ReservationTypeName):
             raise InvalidInputError("expected TICKET, PRESALE or OPTION", field="reservation_type")
-        trips: list[Trip] = []
-        for trip in self:
-            fares = tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
-            if fares:
-                trips.append(replace(trip, fares=fares))
+        filtered = (replace(trip, fares=_of_type(reservation_type, trip.fares)) for trip in self)
+        trips = [trip for trip in filtered if trip.fares]
         left_out = self.left_out + len(self) - len(trips)
         return TripSearch(trips, replace(self.report, left_out=left_out))
 
@@ -320,14 +319,10 @@ class TripSearch(SearchResult[Trip]):
         Raises:
             InvalidInputError: It is none of these.
         """
-        orders: dict[str, Callable[[Trip], Any]] = {
-            "price": lambda trip: trip.price,
-            "arrival": lambda trip: trip.arrive_at,
-            "duration": lambda trip: trip.travel_time,
-        }
+        orders = {"price": "price", "arrival": "arrive_at", "duration": "travel_time"}
         if by not in orders:
             raise InvalidInputError("expected price, arrival or duration", field="by")
-        return min(self, key=orders[by], default=None)
+        return min(self, key=attrgetter(orders[by]), default=None)
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each trip. Requires the extra ``notebook``.

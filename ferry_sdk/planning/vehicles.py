@@ -15,12 +15,12 @@ from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
 from ferry_sdk.models.records import Match, Matches
 from ferry_sdk.planning import catalogues
-from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.names import fold, similarity
 from ferry_sdk.planning.request import number
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
 
-_LEAST_SIMILARITY: Final = 0.7
+_LEAST_SIMILARITY: Final = 0.778
 _SUGGESTIONS: Final = 5
 
 
@@ -139,7 +139,7 @@ def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
     matches = [
         VehicleMatch(model, score)
         for model in models
-        if model.code is not None and (score := _score(model, wanted)) >= _LEAST_SIMILARITY
+        if model.code is not None and (score := _score(model, wanted))
     ]
     return sorted(matches, key=lambda match: (-match.score, match.model.code or ""))
 
@@ -147,7 +147,7 @@ def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
 def _score(model: VehicleModel, wanted: str) -> float:
     """Return 1 for a whole name, 0.9 for some words of one, 0.85 for the model among other words.
 
-    For anything else, return how similarly it is spelled, from 0 to 0.9.
+    For anything else, return how similarly it is spelled, up to 0.9; 0 if it is too different.
     """
     names = [fold(f"{model.brand} {model.model}"), fold(model.model or ""), fold(model.code or "")]
     if wanted in names:
@@ -157,9 +157,5 @@ def _score(model: VehicleModel, wanted: str) -> float:
     if names[1] and f" {names[1]} " in f" {wanted} ":
         return 0.85
     matcher = SequenceMatcher(b=wanted, autojunk=False)
-    best = 0.0
-    for name in names:
-        matcher.set_seq1(name)
-        if name and matcher.real_quick_ratio() > best:
-            best = max(best, matcher.ratio())
+    best = max(similarity(matcher, name, _LEAST_SIMILARITY) for name in names)
     return round(best * 0.9, 3)

@@ -23,7 +23,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
 from ferry_sdk.scan.storage import FORMAT
-from ferry_sdk.scan.tables import SCHEMA, Rows
+from ferry_sdk.scan.tables import SCHEMA
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 pa: Any = untyped_pa
@@ -94,19 +94,13 @@ def read_done(path: Path, scan: str) -> Any:  # noqa: ANN401 -- a pyarrow.Table
     return rows.filter(pc.not_equal(rows["status"], "failed"))
 
 
-def write_part(
-    part: Part,
-    done: Any,  # noqa: ANN401 -- a pyarrow.Table
-    rows: Rows,
-    table: Any,  # noqa: ANN401 -- a pyarrow.Table
-) -> ScanReport:
+def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 -- tables of pyarrow
     """Write a part, unless a later run has asked more than this worker, whose own run was killed.
 
     Args:
         part: The part.
-        done: The rows of searches that were done before.
-        rows: The rows of new answers.
-        table: Their table.
+        done: The rows of searches that were done before, a pyarrow.Table.
+        rows: The rows of new answers, another one.
 
     Returns:
         The counts of the new answers.
@@ -114,16 +108,8 @@ def write_part(
     Raises:
         OSError: Writing failed; a file that was there before has not changed.
     """
-    lost: list[str] = (
-        done.filter(pc.equal(done["status"], "unreadable"))["reason"].to_pylist() + rows.lost
-    )
-    nothing = done["status"].to_pylist().count("nothing")
-    answered = len(done["search"].unique()) - nothing
-    failed = len(rows.failures)
-    change = ScanReport(0, rows.answers - failed - rows.nothing, rows.nothing, failed)
-    reasons = dict(Counter(lost + rows.failures))
-    size = len(part.searches)
-    report = change + ScanReport(size, answered, nothing, 0, len(lost), reasons)
+    table = pa.concat_tables([done, rows])
+    change, report = _report_of(rows, 0), _report_of(table, len(part.searches))
     former = read_report(part.path, part.scan)
     if former is not None and former.done > report.done:
         return change
@@ -136,10 +122,19 @@ def write_part(
     }
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, SCHEMA, compression="zstd") as writer:
-        writer.write_table(pa.concat_tables([done, table]))
+        writer.write_table(table)
         writer.add_key_value_metadata({_KEY: json.dumps(members)})
     write_file(part.path, _seal(stream.getvalue().to_pybytes()))
     return change
+
+
+def _report_of(rows: Any, size: int) -> ScanReport:  # noqa: ANN401 -- a pyarrow.Table
+    """Return the report of a number of searches that have these rows."""
+    statuses = Counter(rows["status"].to_pylist())
+    nothing, failed = statuses["nothing"], statuses["failed"]
+    answered = len(rows["search"].unique()) - nothing - failed
+    reasons = dict(Counter(rows["reason"].drop_null().to_pylist()))
+    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], reasons)
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:

@@ -6,13 +6,15 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Literal
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.travellers import parse_day
+from ferry_sdk.planning.request import days_between
 from ferry_sdk.planning.routes import Route
+from ferry_sdk.resources import arguments
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -21,7 +23,7 @@ Ends = tuple[Port | str, Port | str]
 AnyRoutes = Sequence[Ends | Route] | Literal["all"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScanRequest:
     """The validated arguments of a scan.
 
@@ -51,16 +53,16 @@ class ScanRequest:
             if not isinstance(getattr(self, name), Sequence):
                 raise InvalidInputError("expected a list", field=name)
         ends = [parse_day(day, "dates") for day in self.dates]
-        span = (ends[-1] - ends[0]).days + 1 if len(ends) == 2 else 0  # noqa: PLR2004 -- a pair
-        object.__setattr__(self, "days", [ends[0] + timedelta(days) for days in range(span)])
+        self.days = days_between(ends[0], ends[-1]) if len(ends) == 2 else []  # noqa: PLR2004 -- a pair
         if self.routes != "all" and not (self.routes and all(map(_is_route, self.routes))):
             raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
         if not self.days:
             raise InvalidInputError("expected the first and the last day", field="dates")
         if not 0 < len({party.name for party in self.parties}) == len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
-        if self.companies is not None and (isinstance(self.companies, str) or not self.companies):
-            raise InvalidInputError("expected a list of companies", field="companies")
+        if self.companies is not None:
+            companies = arguments.elements_of(self.companies, "companies")
+            self.companies = arguments.identifiers(companies, "companies")
         if self.part_size not in range(20, 101):
             raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")
         for name, value in self.members.items():
@@ -85,7 +87,7 @@ class ScanRequest:
             "routes": routes,
             "dates": [str(self.days[0]), str(self.days[-1])],
             "parties": [party.asked(self.days[0], self.days[-1]) for party in self.parties],
-            "companies": None if self.companies is None else [*self.companies],
+            "companies": self.companies,
             "part_size": self.part_size,
         }
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from functools import partial
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -41,7 +41,7 @@ from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import Answer, Rows
+from ferry_sdk.scan.tables import Row, rows_of, table_of
 
 T = TypeVar("T")
 _Answer = BatchAnswer[tuple["_BegunPart", Search], Records[Availability]]
@@ -58,7 +58,7 @@ class PartResult:
 
     Attributes:
         change: The answers that are new.
-        unreachable: The first error, where no search has reached the service.
+        unreachable: The first error of a search that has not reached the service.
     """
 
     change: ScanReport
@@ -72,32 +72,32 @@ class _BegunPart:
     Attributes:
         part: The part.
         done: The rows of the searches that were done before, a pyarrow.Table.
-        missing: The other searches.
+        missing: The number of other searches that are not answered yet.
         rows: The rows of their answers so far. They and their table are made where the answers
             are taken, because a second thread that runs Python code slows the calls down.
-        failures: Why searches did not reach the service.
+        unreachable: Why the first search did not reach the service.
     """
 
     part: Part
     done: Any
-    missing: Sequence[Search]
-    rows: Rows = field(default_factory=Rows)
-    failures: list[FerryError] = field(default_factory=list[FerryError])
+    missing: int
+    rows: list[Row] = field(default_factory=list[Row])
+    unreachable: FerryError | None = None
 
     def write(self) -> Flow[PartResult]:
         """Write the part with the answers that it has."""
-        if not self.rows.answers:
+        if not self.rows:
             return PartResult(ScanReport())
-        table = self.rows.table()
-        change = yield from RunBlocking(partial(write_part, self.part, self.done, self.rows, table))
-        is_unreachable = len(self.failures) == self.rows.answers
-        return PartResult(change, self.failures[0] if is_unreachable else None)
+        table = table_of(self.rows)
+        change = yield from RunBlocking(partial(write_part, self.part, self.done, table))
+        return PartResult(change, self.unreachable)
 
-    def add(self, answer: Answer) -> None:
+    def add(self, search: Search, answer: _Answer) -> None:
         """Add the rows of an answer."""
-        self.rows.add(answer)
+        self.missing -= 1
+        self.rows += rows_of(search, answer)
         if isinstance(answer.error, ConnectionFailedError):
-            self.failures.append(answer.error)
+            self.unreachable = self.unreachable or answer.error
 
 
 class PartRunner:
@@ -147,7 +147,8 @@ class PartRunner:
             except BaseException:  # noqa: BLE001, S112 -- of a call that was cancelled
                 continue
             if answer and (answer.error is None or isinstance(answer.error, NoSailingsError)):
-                self._add(answer)
+                begun, search = answer.key
+                begun.add(search, answer)
         while self._begun:
             with suppress(OSError):
                 yield from self._begun.pop().write()
@@ -161,34 +162,21 @@ class PartRunner:
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
             keys = {*done["search"].to_pylist()}
             missing = [each for each in part.searches if not keys or each.key not in keys]
-            begun = _BegunPart(part, done, missing)
+            begun = _BegunPart(part, done, len(missing))
             self._begun.append(begun)
-            for search in begun.missing:
-                self._ask(begun, search)
+            for search in missing:
+                self._batch.add((begun, search), AvailabilityGroup.search(None, **search.arguments))
             yield from self._end_if_answered(begun)
 
-    def _ask(self, begun: _BegunPart, search: Search) -> None:
-        try:
-            call = AvailabilityGroup.search(None, **search.arguments)
-        except FerryError as error:
-            begun.add(Answer(search, datetime.now(timezone.utc), error=error))
-        else:
-            self._batch.add((begun, search), call)
-
     def _take(self, answer: _Answer) -> Steps[PartResult]:
-        self._add(answer)
+        begun, search = answer.key
+        begun.add(search, answer)
         if isinstance(answer.error, POINTLESS):
             raise answer.error
-        yield from self._end_if_answered(answer.key[0])
-
-    def _add(self, answer: _Answer) -> None:
-        begun, search = answer.key
-        began_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
-        sailings = Records[Availability]() if answer.value is None else answer.value
-        begun.add(Answer(search, began_at, sailings, answer.error))
+        yield from self._end_if_answered(begun)
 
     def _end_if_answered(self, begun: _BegunPart) -> Steps[PartResult]:
-        if begun.rows.answers == len(begun.missing):
+        if not begun.missing:
             result = yield from begun.write()
             self._begun.remove(begun)
             yield Item(result)
@@ -221,26 +209,22 @@ def look_up(
         InvalidInputError: No company sails a route, or none is known; `field` names it.
         FerryError: The catalogues could not be read.
     """
-    addresses: list[str] = []
     routes: list[Route] = []
+    ends: Sequence[Any] = () if request is None else request.routes
 
     def steps(settings: Settings) -> Steps[Sequence[Route]]:
-        addresses.append(settings.base_url)
-        ends: Sequence[Any] = () if request is None else request.routes
         for ends_or_route in [(None, None)] if ends == "all" else ends:
             if isinstance(ends_or_route, Route):
                 yield Item([ends_or_route])
                 continue
-            plan: Any = RoutesGroup.find(None, *ends_or_route)
-            flow: Flow[tuple[Route, ...]] = plan.steps(settings)
-            sailed_routes = yield from flow
+            sailed_routes = yield from RoutesGroup.find(None, *ends_or_route).steps(settings)
             if not sailed_routes:
                 places = " to ".join(map(str, ends_or_route))
                 raise InvalidInputError(f"no company sails from {places}", field="routes")
             yield Item(sailed_routes)
 
-    _perform(client_or_maker, steps, routes.extend)
-    return addresses[0], [] if request is None else request.company_routes(routes)
+    base_url = _perform(client_or_maker, steps, routes.extend)
+    return base_url, [] if request is None else request.company_routes(routes)
 
 
 def _perform(
@@ -248,8 +232,10 @@ def _perform(
     steps: Callable[[Settings], Steps[T]],
     take: Callable[[T], object],
     stop: Stop | None = None,
-) -> None:
+) -> str:
     """Perform steps with a client, take each item, and close a client that was made for it.
+
+    Returns the address of its service.
 
     The steps have a thread, where an interruption loses no answer, and an async client an event
     loop: a notebook has one of its own already.
@@ -290,6 +276,7 @@ def _perform(
             interruption.set()
             raise
     task.result()
+    return str(transport.settings.base_url)
 
 
 def run_with_executor(
@@ -307,12 +294,14 @@ def run_with_executor(
     """
     tasks: set[Future[PartResult]] = set()
     try:
-        for part in parts:
-            tasks.add(executor.submit(run_part, make_client, concurrency, part))
-            while len(tasks) >= workers:
-                tasks = _take_next(tasks, take)
-        while tasks:
-            tasks = _take_next(tasks, take)
+        while True:
+            for part in islice(parts, workers - len(tasks)):
+                tasks.add(executor.submit(run_part, make_client, concurrency, part))
+            if not tasks:
+                return
+            done, tasks = wait(tasks, _MOMENT, FIRST_COMPLETED)
+            for task in done:
+                take(task.result())
     except BaseException as error:
         # What Dask cancels is never done; such a part is dropped.
         wait([task for task in tasks if not task.cancel()])
@@ -322,13 +311,3 @@ def run_with_executor(
                 "again with a new executor"
             ) from error
         raise
-
-
-def _take_next(
-    tasks: set[Future[PartResult]], take: Callable[[PartResult], object]
-) -> set[Future[PartResult]]:
-    """Wait for a part, and return those that are still under way."""
-    done, rest = wait(tasks, _MOMENT, FIRST_COMPLETED)
-    for task in done:
-        take(task.result())
-    return rest

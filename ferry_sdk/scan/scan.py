@@ -104,7 +104,7 @@ class FareScan:
             known_routes = [route for route in routes if isinstance(route, Route)]
             if len(known_routes) == len(routes):
                 self._routes = self._request.company_routes(known_routes)
-        self._report = self._of_run = ScanReport()
+        self._report = ScanReport()
 
     @property
     def size(self) -> int:
@@ -128,12 +128,7 @@ class FareScan:
             InvalidInputError: The folder holds another scan.
             FerryError: The size is not known; see `size`.
         """
-        scan, searches = self._searches()
-        report = ScanReport()
-        for number in range(searches.part_count):
-            nothing = ScanReport(len(searches.part(number)))
-            report += read_report(part_path(self.folder, number), scan) or nothing
-        return report
+        return sum(self._reports(), ScanReport())
 
     def plan(self, client: AnyClient | MakeClient) -> int:
         """Read the catalogues, send no search, and return the size.
@@ -212,10 +207,13 @@ class FareScan:
         with lock(self.folder):
             self._open(client)
             parts = self._missing_parts()
+            done = self._report.done
             with self._note_run(), show_progress(lambda: self._report) as show:
 
                 def take(result: PartResult) -> None:
-                    self._take(result)
+                    self._report += result.change
+                    if result.unreachable is not None and self._report.done == done:
+                        raise result.unreachable
                     show()
 
                 if executor is None:
@@ -319,32 +317,25 @@ class FareScan:
                 field="folder",
             )
 
+    def _reports(self) -> Iterator[ScanReport]:
+        """Yield the report of each part; that of a part that has to be asked has its size alone."""
+        scan, searches = self._searches()
+        for number in range(searches.part_count):
+            nothing = ScanReport(len(searches.part(number)))
+            yield read_report(part_path(self.folder, number), scan) or nothing
+
     def _missing_parts(self) -> Iterator[Part]:
         """Return the parts with searches that are not done, and begin the report of the run."""
         scan, searches = self._searches()
         run = uuid4().hex
-        missing: list[int] = []
-        self._report, self._of_run = ScanReport(len(searches)), ScanReport()
-        for number in range(searches.part_count):
-            written = read_report(part_path(self.folder, number), scan) or ScanReport()
-            self._report += ScanReport(0, written.answered, written.nothing)
-            if written.done < len(searches.part(number)):
-                missing.append(number)
+        reports = [*self._reports()]
+        total = sum(reports, ScanReport())
+        self._report = ScanReport(total.size, total.answered, total.nothing)
         return (
             Part(part_path(self.folder.absolute(), number), scan, searches.part(number), run)
-            for number in missing
+            for number, report in enumerate(reports)
+            if not report.is_complete
         )
-
-    def _take(self, result: PartResult) -> None:
-        """Add the result of a part to the report.
-
-        Raises:
-            FerryError: Every other search would fail as well.
-        """
-        self._report += result.change
-        self._of_run += result.change
-        if result.unreachable is not None and not self._of_run.done:
-            raise result.unreachable
 
     @contextmanager
     def _note_run(self) -> Generator[None, None, None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
@@ -41,17 +40,16 @@ class Party:
     def __post_init__(self) -> None:
         """Validate the arguments, and copy them."""
         arguments.text(self.name, "name")
-        births: list[date] = []
-        with suppress(TypeError):  # not a list, which is rejected below
-            travellers = (who for who in self.passengers if isinstance(who, Traveller))
-            births += [traveller.birth_date or date.min for traveller in travellers]
+        passengers = self.passengers
+        if not isinstance(passengers, Travellers):
+            elements: Any = arguments.elements_of(passengers, "passengers")
+            passengers = tuple(elements)
+        births = [who.birth_date or date.min for who in passengers if isinstance(who, Traveller)]
         # Nobody is born later. `ScanRequest` checks the ages on its days.
-        body: Any = party_on(self.passengers, self.vehicle, max(births, default=date.min))
+        body: Any = party_on(passengers, self.vehicle, max(births, default=date.min))
         if not births:
             passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
-            object.__setattr__(self, "passengers", passengers)
-        elif not isinstance(self.passengers, Travellers):
-            object.__setattr__(self, "passengers", tuple(self.passengers))
+        object.__setattr__(self, "passengers", passengers)
         if self.vehicle is not None:
             object.__setattr__(self, "vehicle", VehicleQuery.model_validate(body["vehicle"]))
 
@@ -85,6 +83,12 @@ class Search:
     def key(self) -> str:
         """The name of the search, which no other search of the scan has: a list as JSON."""
         return json.dumps([*self.route, str(self.day), self.party.name], ensure_ascii=False)
+
+    @property
+    def cells(self) -> dict[str, object]:
+        """The cells of the search in each of its rows."""
+        names = {"search": self.key, "party": self.party.name, "day": self.day}
+        return names | self.route._asdict()
 
     @property
     def arguments(self) -> dict[str, Any]:

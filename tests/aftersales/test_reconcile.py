@@ -95,7 +95,7 @@ def test_a_report_that_could_read_nothing_is_an_error_after_pauses(sandbox, hist
         sandbox.faults.add("unauthorized", "bookings.get", times=None)
         with pytest.raises(AuthenticationError):
             reconcile(client, history.journal, [])
-    assert pauses == [1.0, 2.0, 4.0]
+    assert len(pauses) >= 6 * len(FATES), "each booking is read seven times"
 
 
 def test_what_costs_a_cent_must_be_paid_and_a_report_is_a_frame():

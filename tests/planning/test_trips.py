@@ -253,7 +253,7 @@ WRONG = {
     "flexible": [-1, True],
     "max_calls": [0],
     "concurrency": [0],
-    "companies": [[], "GNV", 7, {"GNV": 1}, b"GNV", iter(())],
+    "companies": [[], "GNV", 7, {"GNV": 1}, iter(())],
     "companies[0]": [[""]],
     "passengers": [[]],
     "passengers[0].age": [[{"type": "Adult", "gender": "Male", "age": "x"}]],

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from hypothesis import example, given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
-from ferry_sdk.planning.results import SearchReport
+from ferry_sdk.planning.results import AskedSearch, SearchReport
 from ferry_sdk.planning.trips import Offer, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
@@ -50,7 +51,7 @@ def offer(tariffs, hours, company="GNV"):
         arrive_at=depart + timedelta(hours=10),
         company=type("Company", (), {"id": company}),
     )
-    return Offer(sailing, company)
+    return Offer(sailing, AskedSearch(company, "ITGOA", "ITPMO", DAY))
 
 
 @given(TARIFFS)
@@ -72,7 +73,10 @@ def test_a_way_alone_has_every_fare_that_is_not_locked(tariffs):
 @example(SOME, SOME, True, "CTN", 10)
 @given(TARIFFS, TARIFFS, st.booleans(), st.sampled_from(["GNV", "CTN"]), st.integers(-30, 30))
 def test_two_ways_have_the_fares_that_one_booking_can_hold(out, back, are_together, company, hours):
-    trip = round_trip(offer(out, 0), offer(back, hours, company), are_together=are_together)
+    first, second = offer(out, 0), offer(back, hours, company)
+    if are_together:
+        second = replace(second, search=first.search)
+    trip = round_trip(first, second)
     pairs = {
         (one.id, other.id): one.amount + other.amount
         for one in out
@@ -95,13 +99,14 @@ def test_two_ways_have_the_fares_that_one_booking_can_hold(out, back, are_togeth
         is_locked = any(one.roundtrip_locked for one in fare.tariffs)
         assert fare.kind == ("round_trip" if is_locked else "two_singles")
         assert fare.expires_at == min(one.expiration_date for one in fare.tariffs)
-    assert trip.companies == (("GNV",) if company == "GNV" else ("GNV", "CTN"))
-    assert (trip.outward_company, trip.back_company) == ("GNV", company)
+    asked = "GNV" if are_together else company
+    assert trip.companies == (("GNV",) if asked == "GNV" else ("GNV", "CTN"))
+    assert (trip.outward_company, trip.back_company) == ("GNV", asked)
 
 
 @given(st.lists(st.tuples(st.decimals(0, 100, places=2), st.integers(0, 99)), max_size=8))
 def test_a_search_is_sorted_by_price_then_departure(found):
-    tariff = {"currency": "EUR", "roundtrip_locked": False}
+    tariff = {"type": "Ticket", "currency": "EUR", "roundtrip_locked": False}
     trips = [
         one_way(offer([Tariff.model_construct(amount=amount, **tariff)], hours))
         for amount, hours in found

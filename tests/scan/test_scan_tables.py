@@ -6,10 +6,11 @@ from decimal import Context, Decimal, localcontext
 import pytest
 
 from ferry_sdk import Ferry, NoSailingsError, Records
+from ferry_sdk._engine.batch import BatchAnswer
 from ferry_sdk.models.records import Unreadable
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import Answer, Rows
+from ferry_sdk.scan.tables import rows_of, table_of
 from tests.scan.season import DAYS, LONE
 from tests.support.trip import NOW, found
 
@@ -23,10 +24,9 @@ def sailing():
         yield found(ferry)
 
 
-def rows(*found, **answer):
-    made = Rows()
-    made.add(Answer(SEARCH, NOW, *found, **answer))
-    return made.table().to_pylist()
+def rows(found=None, error=None):
+    answer = BatchAnswer(None, found, error, NOW.timestamp())
+    return table_of(rows_of(SEARCH, answer)).to_pylist()
 
 
 PRICES = {

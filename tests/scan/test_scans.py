@@ -231,13 +231,15 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
         ("routes", [[], "Genoa", ["Genoa", "Tunis"]]),
         ("dates", [(DAYS[1], DAYS[0]), (DAYS[0],), ("soon", "later")]),
         ("parties", [[], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
-        ("companies", [[], "GNV", ["\ud800"]]),
+        ("companies", [[], "GNV"]),
+        ("companies[0]", [["\ud800"]]),
         ("part_size", [19, 101]),
     ],
 )
 def test_an_invalid_argument_is_named(folder, field, values):
     for value in values:
-        refused = caught(errors.InvalidInputError, new_scan, folder, **{field: value})
+        wrong = {field.partition("[")[0]: value}
+        refused = caught(errors.InvalidInputError, new_scan, folder, **wrong)
         assert refused.field == field, value
         assert not folder.exists()
     folder.write_bytes(b"")
