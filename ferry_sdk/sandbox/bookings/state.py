@@ -17,7 +17,7 @@ from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253
-_VERSION = 2
+_VERSION = 3
 _TIMEOUT = 1.0
 """Seconds to wait for another service."""
 _TABLES = (

@@ -107,10 +107,10 @@ class Ticket:
 
     def voucher_ready(self, now: datetime) -> bool:
         """Tell whether the voucher can be fetched."""
-        delay = self.company.voucher_delay
+        delay = self.company.voucher_minutes
         if self.status is not TicketStatus.ISSUED or self.issued_at is None or delay is None:
             return False
-        return now >= self.issued_at + delay
+        return now >= self.issued_at + timedelta(minutes=delay)
 
     def settle(self, now: datetime) -> None:
         """Apply the passage of time: issue a pending ticket, expire an overdue one."""
@@ -184,7 +184,7 @@ class Ticket:
         """
         self.paid = True
         self.number = number
-        self.issued_at = now + self.company.issuing_time
+        self.issued_at = now + timedelta(seconds=self.company.issuing_seconds)
         self.fails_at = None if fails_after is None else now + fails_after
         self.status = TicketStatus.PENDING
         self.settle(now)

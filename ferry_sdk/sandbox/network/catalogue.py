@@ -18,34 +18,31 @@ if TYPE_CHECKING:
 
 _DAYS = 7
 _NEXT = 3
-_COMPANY_FIELDS = ("id", "code", "name", "logo", "website")
 
 
 class Catalogue:
     """Every catalogue as a list of records; a language is a two-letter code."""
 
-    def __init__(self, network: Network, timetable: Timetable, clock: Clock) -> None:
-        self._network = network
+    def __init__(self, timetable: Timetable, clock: Clock) -> None:
+        self._network = Network.load()
         self._timetable = timetable
         self._clock = clock
 
     def ports(self, language: str) -> list[JsonObject]:
         """Return the ports with code, name and country."""
-        names = ("code", "name", "country")
-        return [{name: port[name] for name in names} for port in self.ports_with_places(language)]
+        return [
+            {name: port[name] for name in ("code", "name", "country")}
+            for port in self.ports_with_places(language)
+        ]
 
     def ports_with_places(self, language: str) -> list[JsonObject]:
         """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
-                "code": port.code,
+                **_fields(port, "code", "city", "latitude", "longitude", "timezone"),
                 "name": port.name_in(language),
-                "city": port.city,
                 "country": port.country.name_in(language),
                 "country_code": port.country.code,
-                "latitude": port.latitude,
-                "longitude": port.longitude,
-                "timezone": port.timezone,
             }
             for port in self._network.ports.values()
         ]
@@ -95,17 +92,10 @@ class Catalogue:
         """Return the next three departures of each company on each journey."""
         return [
             {
-                "journey_id": journey.id,
-                "sailing_id": sailing.id,
+                **sailing_record(sailing, language),
                 "route": _route(journey, language),
-                "company": {"id": company.id, "code": company.code, "name": company.name},
-                "depart_code": journey.depart.code,
-                "depart_name": journey.depart.name_in(language),
-                "arrive_code": journey.arrive.code,
-                "arrive_name": journey.arrive.name_in(language),
-                "ship": sailing.ship.name,
-                "depart_at": sailing.depart_at.isoformat(),
-                "arrive_at": sailing.arrive_at.isoformat(),
+                "company": _fields(company, "id", "code", "name"),
+                "ship": sailing.ship,
                 "duration_minutes": sailing.minutes,
             }
             for company in self._network.companies.values()
@@ -117,7 +107,7 @@ class Catalogue:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                **{name: getattr(company, name) for name in _COMPANY_FIELDS},
+                **_fields(company, "id", "code", "name", "logo", "website"),
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
@@ -128,10 +118,8 @@ class Catalogue:
         """Return the countries with code, phone prefix and names in every language."""
         return [
             {
-                "code": country.code,
+                **_fields(country, "code", "phone_prefix", "names"),
                 "name": country.name_in(language),
-                "phone_prefix": country.phone_prefix,
-                "names": dict(country.names),
             }
             for country in self._network.countries.values()
         ]
@@ -144,7 +132,7 @@ class Catalogue:
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            {name: getattr(kind, name) for name in ("code", "name", "max_length", "max_height")}
+            _fields(kind, "code", "name", "max_length", "max_height")
             for kind in self._network.vehicle_types.values()
         ]
 
@@ -166,6 +154,25 @@ class Catalogue:
             for sailing in self._timetable.sailings_from(company, journey, today, _DAYS)
             if sailing.depart_at > now
         )
+
+
+def sailing_record(sailing: Sailing, language: str) -> JsonObject:
+    """Return the journey, the ports and the times of a sailing."""
+    depart, arrive = sailing.journey.depart, sailing.journey.arrive
+    return {
+        "journey_id": sailing.journey.id,
+        "sailing_id": sailing.id,
+        "depart_code": depart.code,
+        "depart_name": depart.name_in(language),
+        "arrive_code": arrive.code,
+        "arrive_name": arrive.name_in(language),
+        "depart_at": sailing.depart_at.isoformat(),
+        "arrive_at": sailing.arrive_at.isoformat(),
+    }
+
+
+def _fields(element: object, *names: str) -> JsonObject:
+    return {name: getattr(element, name) for name in names}
 
 
 def vehicle_record(vehicle: VehicleModel) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Travellers, and what a ship offers them besides the crossing: places, meals, animals."""
+"""Travellers, and what a ship offers them besides the crossing: places and meals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
-from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offer import OfferInputs
-    from ferry_sdk.sandbox.requests.party import PassengerType
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _LONG, _SUITES_FROM = 240, 480
@@ -62,13 +60,9 @@ class Party:
     company: Company
     travellers: tuple[Traveller, ...]
 
-    def age_band_of(self, traveller: Traveller) -> PassengerType:
-        """Return Adult, Child or Infant by the company's age bands."""
-        return self.company.age_band(traveller.age)
-
     def number(self, kind: str) -> int:
         """Return how many of the party are Adult, Child or Infant."""
-        return sum(self.age_band_of(each) == kind for each in self.travellers)
+        return sum(self.company.age_band(each.age) == kind for each in self.travellers)
 
     @property
     def berths(self) -> int:
@@ -169,12 +163,11 @@ def _groups_of(route: Route) -> set[str]:
     return groups
 
 
-def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
-    """Return the meals on a sailing, with the price for one person."""
-    groups = _groups_of(sailing.journey.route)
+def meals_on(route: Route, language: str) -> list[JsonObject]:
+    """Return the meals on a route, with the price for one person."""
+    groups = _groups_of(route)
     return [
         {
-            "id": f"{sailing.id}.{meal['code']}",
             "code": meal["code"],
             "name": meal["names"].get(language, meal["names"]["en"]),
             "price": meal["price"] / 100,
@@ -183,14 +176,6 @@ def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
         for meal in _meals()
         if meal["on"] in groups
     ]
-
-
-def animals_on(sailing: Sailing) -> JsonObject | None:
-    """Return how animals travel; None on fast ships, which take none."""
-    route = sailing.journey.route
-    if route.fast:
-        return None
-    return {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}
 
 
 @functools.cache

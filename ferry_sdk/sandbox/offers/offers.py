@@ -19,7 +19,6 @@ from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
-from ferry_sdk.sandbox.network.trial_routes import with_trial_routes
 from ferry_sdk.sandbox.offers.accommodation import (
     Party,
     Place,
@@ -66,7 +65,6 @@ class Offers:
 
     def __init__(
         self,
-        network: Network,
         clock: Clock,
         seed: int,
         inventory: Inventory | None = None,
@@ -74,10 +72,10 @@ class Offers:
     ) -> None:
         random = SeededRandom(seed)
         self.profile: Profile = profile or Profile()
-        self.network: Network = with_trial_routes(network)
+        self.network: Network = Network.load(with_trials=True)
         self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable.of_seed(seed)
-        self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
+        self.catalogue: Catalogue = Catalogue(self.timetable, clock)
         self._clock = clock
         self._random = random
         self._fares = Fares(random)
@@ -221,7 +219,6 @@ class Offers:
         return Offer(
             **{each.name: getattr(inputs, each.name) for each in dataclasses.fields(OfferInputs)},
             fare=fare,
-            vehicle_fare=euros(vehicle),
             tariffs=tuple(
                 Tariff(
                     id=f"{inputs.id}.{level.code}",

@@ -72,14 +72,10 @@ def weights(header: str) -> dict[str, float]:
 
 def language_of(accept_language: str | None) -> str:
     """Return the supported language that an `Accept-Language` header prefers, or `en`."""
-    wishes: dict[str, float] = {}
-    for tag, wish in weights(accept_language or "").items():
-        primary = tag.partition("-")[0]
-        wishes[primary] = max(wishes.get(primary, 0.0), wish)
-    others = wishes.pop("*", 0.0)
-    liked = {language: wishes.get(language, others) for language in LANGUAGES}
-    best = max((*wishes, *LANGUAGES), key=lambda language: liked.get(language, 0.0))
-    return best if liked.get(best) else "en"
+    wishes = weights(accept_language or "")
+    preferred = sorted((tag for tag in wishes if wishes[tag]), key=wishes.__getitem__, reverse=True)
+    languages = (tag.partition("-")[0] for tag in preferred)
+    return next((language for language in languages if language in LANGUAGES), "en")
 
 
 def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:
