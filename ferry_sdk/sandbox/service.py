@@ -133,7 +133,7 @@ class Service:
         Raises:
             ServiceError: The fault `refused` occurs.
         """
-        fault = self.faults.take_details(Refused, operation)
+        fault = self.faults.take(Refused, operation)
         if fault is not None:
             error = RefusedError(fault.status, Problem("refused"))
             usual = _service_error(error, operation, caller)

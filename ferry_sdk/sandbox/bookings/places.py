@@ -27,9 +27,7 @@ def check_selection(
         RefusedError: A place has been taken since the search.
     """
     legs = [leg for ticket in tickets for leg in ticket.legs]
-    loss = faults.take_details(
-        PlaceTaken, context.operation, lambda details: details.index < len(legs)
-    )
+    loss = faults.take(PlaceTaken, context.operation, lambda details: details.index < len(legs))
     if loss is not None:
         lost = legs[loss.index]
         if loss.sold_out:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from string import digits
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
@@ -32,7 +32,7 @@ from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.faults.kinds import FailsLater, OptionExpired, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
-
-FailureT = TypeVar("FailureT", TicketFails, FailsLater)
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +77,7 @@ class Sales:
         tickets = chosen_tickets(request, self.offers, self.ids, context.now)
         request_context.current().journeys.update(_journeys(tickets))
         check_selection(request, tickets, self.offers, self.faults, context)
-        if change := self.faults.take_details(PriceChange, context.operation):
+        if change := self.faults.take(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
@@ -107,23 +105,25 @@ class Sales:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self.faults.take(
-            FaultKind.OPTION_EXPIRED, context.operation
+            OptionExpired, context.operation
         ):
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
         for ticket in issuable:
             check_places(ticket, self.offers, context.now)
-        failing, _ = self._ticket_to_fail(TicketFails, booking, issuable, context)
-        issued = [ticket for ticket in issuable if ticket is not failing]
-        if failing is not None:
+        issued = issuable
+        if failure := self.faults.take(TicketFails, context.operation):
+            failing = _chosen(booking, issuable, failure.index)
             failing.status = TicketStatus.FAILED
+            issued = [ticket for ticket in issuable if ticket is not failing]
         numbers = [self._number(ticket) for ticket in issued]
         if not issued:
             raise conflict("company_refused")
-        failing, failure = self._ticket_to_fail(FailsLater, booking, issued, context)
-        fails_after = timedelta(seconds=failure.seconds) if failure else None
         for ticket, number in zip(issued, numbers, strict=True):
-            ticket.issue(context.now, number, fails_after if ticket is failing else None)
+            ticket.issue(context.now, number)
+        if later := self.faults.take(FailsLater, context.operation):
+            failing = _chosen(booking, issued, later.index)
+            failing.fail_after(context.now, timedelta(seconds=later.seconds))
         self.counters.effect("bookings.confirm", booking.id)
         return {
             "booking_id": booking.id,
@@ -246,25 +246,18 @@ class Sales:
         booking.settle(context.now)
         apply_disruptions(booking, self.faults, context)
 
-    def _ticket_to_fail(
-        self,
-        model: type[FailureT],
-        booking: Booking,
-        issuable: Sequence[Ticket],
-        context: CallContext,
-    ) -> tuple[Ticket, FailureT] | tuple[None, None]:
-        failure = self.faults.take_details(model, context.operation)
-        if failure is None:
-            return None, None
-        wanted = booking.tickets[failure.index : failure.index + 1 or None]
-        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1]), failure
-
     def _number(self, ticket: Ticket) -> str:
         while True:
             number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
             if number not in self._numbers:
                 self._numbers.add(number)
                 return number
+
+
+def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:
+    """Return the ticket of a booking with an index, if it is one of these; else their last."""
+    wanted = booking.tickets[index : index + 1 or None]
+    return next((ticket for ticket in wanted if ticket in tickets), tickets[-1])
 
 
 def _journeys(tickets: Sequence[Ticket]) -> set[str]:

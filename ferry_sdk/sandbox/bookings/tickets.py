@@ -174,19 +174,18 @@ class Ticket:
             for leg, price in zip(self.legs, prices, strict=True)
         )
 
-    def issue(self, now: datetime, number: str, fails_after: timedelta | None = None) -> None:
-        """Pay and issue the ticket; with some companies it is pending for a few seconds.
-
-        Args:
-            now: The time.
-            number: The ticket number.
-            fails_after: How long it is pending before it fails; by default it does not.
-        """
+    def issue(self, now: datetime, number: str) -> None:
+        """Pay and issue the ticket; with some companies it is pending for a few seconds."""
         self.paid = True
         self.number = number
         self.issued_at = now + timedelta(seconds=self.company.issuing_seconds)
-        self.fails_at = None if fails_after is None else now + fails_after
         self.status = TicketStatus.PENDING
+        self.settle(now)
+
+    def fail_after(self, now: datetime, delay: timedelta) -> None:
+        """Let an issued ticket be pending, and fail after the delay."""
+        self.status = TicketStatus.PENDING
+        self.fails_at = now + delay
         self.settle(now)
 
     def fee(self, now: datetime) -> Fee:

@@ -27,7 +27,7 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     answer,
 )
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.faults.kinds import FaultKind
+from ferry_sdk.sandbox.faults.kinds import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
@@ -142,16 +142,16 @@ class McpEndpoint:
             ) from None
 
     def _options_for(self, operation: str) -> McpOptions:
-        fault = self.service.faults.take(FaultKind.MCP_ENVELOPE, operation)
-        changes = {} if fault is None else fault.details.model_dump(exclude_unset=True)
+        fault = self.service.faults.take(McpOptions, operation)
+        changes = fault.model_dump(exclude_unset=True) if fault else {}
         return self.switches.current.changed(**changes)
 
     def _end_session(self, request: Request, operation: str) -> None:
         """End the session, or require one, if a fault says so."""
-        if self.service.faults.take(FaultKind.SESSION_EXPIRED, operation):
+        if self.service.faults.take(SessionExpired, operation):
             self.sessions.end(request.headers.get(_SESSION, ""))
             raise JsonRpcError(*_NOT_FOUND, status=404)
-        if self.service.faults.take(FaultKind.SESSION_REQUIRED, operation):
+        if self.service.faults.take(SessionRequired, operation):
             raise JsonRpcError(*_MISSING, status=400)
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
