@@ -38,6 +38,7 @@ class CountingService:
         self.counters = Counters(Clock())
         self.done = 0
         app = Starlette(routes=[Route("/", self.answer, methods=["GET", "POST"])])
+        app.state.clock = Clock()
         self.server = HttpServer(app, self.counters, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self.server.port}/"
 

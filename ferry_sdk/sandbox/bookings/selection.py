@@ -12,7 +12,7 @@ from ferry_sdk.models.travellers import age_on
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.accommodation import Traveller
-from ferry_sdk.sandbox.offers.offer import Offer
+from ferry_sdk.sandbox.offers.offer import Offer, OfferInputs
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.bookings import NewBooking, Passenger, Selection
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
@@ -81,8 +81,7 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     place = offer.place(selection.place_id)
     if place is None:
         raise invalid(f"{path}.place_id", "place_unknown")
-    chosen = dataclasses.replace(offer, tariffs=(tariff,), places=(place,))
-    return Leg(chosen, tariff, place, offer.price(tariff, place))
+    return Leg(offer, tariff, place, offer.price(tariff, place))
 
 
 def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
@@ -102,7 +101,7 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
     return offer if true == offer.party.travellers else offers.for_travellers(offer, true)
 
 
-def _kinds(offer: Offer) -> Counter[str]:
+def _kinds(offer: OfferInputs) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.party.travellers)
 
 
@@ -148,7 +147,7 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
             yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.level.type})
 
 
-def _party_problems(request: NewBooking, offer: Offer) -> Iterator[Problem]:
+def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem]:
     searched = _kinds(offer)
     if searched != Counter(passenger.type for passenger in request.passengers):
         counted = [f"{searched[kind]} {kind}" for kind in PASSENGER_TYPES if searched[kind]]

@@ -16,7 +16,7 @@ from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee
 from ferry_sdk.sandbox.network.geography import Company
 from ferry_sdk.sandbox.offers.accommodation import Place
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
-from ferry_sdk.sandbox.offers.offer import Offer
+from ferry_sdk.sandbox.offers.offer import OfferInputs
 from ferry_sdk.sandbox.requests.errors import conflict
 
 _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
@@ -34,7 +34,7 @@ class Leg:
         moved: Whether the company has moved its departure.
     """
 
-    offer: Offer
+    offer: OfferInputs
     tariff: Tariff
     place: Place
     price: Decimal

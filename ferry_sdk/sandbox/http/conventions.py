@@ -6,8 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timezone
-from email.utils import format_datetime, parsedate_to_datetime
+from email.utils import format_datetime
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -39,8 +38,7 @@ class Conventions:
     """Applies the headers of the service to every request and response.
 
     A response gets a request id, the correlation id of the request and the date by the service's
-    clock; a date in `Retry-After` moves to that clock. A body over the size limit is not read
-    further.
+    clock. A body over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -62,16 +60,11 @@ class Conventions:
                 # Before a byte is sent, so that whoever has the reply finds the request.
                 log(message["status"])
                 is_logged = True
-                now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
                 if self._has_date:
-                    headers["date"] = format_datetime(now, usegmt=True)
-                again = headers.get("retry-after", "0")
-                if not again.isdigit():
-                    moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
-                    headers["retry-after"] = format_datetime(moment, usegmt=True)
+                    headers["date"] = format_datetime(self._clock.now(), usegmt=True)
             await send(message)
 
         def log(status: int | None) -> None:
@@ -108,6 +101,7 @@ def _limited(headers: Headers, receive: Receive) -> Receive:
 def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Profile) -> ASGIApp:
     """Add the headers, the compression, the error responses and the log of the service."""
     log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
+    app.state.clock = clock
     app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
     app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
     app.add_exception_handler(413, _error_handler(413, "BODY_TOO_LARGE", "body_too_large"))

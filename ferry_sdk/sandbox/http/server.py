@@ -15,6 +15,7 @@ import struct
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,8 +37,7 @@ class HttpServer:
         # Connections inherit it. Without it, each reply waits 40 ms for the client's delayed ACK.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port: int = self._socket.getsockname()[1]
-        self._counters = counters
-        self._config = Config(
+        config = Config(
             app,
             ws="none",
             interface="asgi3",
@@ -45,6 +45,8 @@ class HttpServer:
             proxy_headers=False,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         )
+        self._state = ServerState()
+        self._protocol = partial(_Protocol, app, counters, config, self._state)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
@@ -69,18 +71,15 @@ class HttpServer:
     async def _serve(self) -> None:
         """Serve until `stop`. uvicorn's own server would notice it at its next tick only."""
         self._loop = asyncio.get_running_loop()
-        state = ServerState()
         server = await self._loop.create_server(
-            lambda: _Protocol(self._config, state, self._counters),
-            sock=self._socket,
-            backlog=self._config.backlog,
+            self._protocol, sock=self._socket, backlog=socket.SOMAXCONN
         )
         self._ready.set()
         await self._stopping.wait()
         server.close()
-        for connection in tuple(state.connections):
+        for connection in tuple(self._state.connections):
             connection.transport.abort()
-        tasks = tuple(state.tasks)
+        tasks = tuple(self._state.tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -166,8 +165,11 @@ def connection_of(scope: Scope) -> Connection:
 class _Protocol(H11Protocol):
     """uvicorn's protocol; it counts connections and passes each request its `Connection`."""
 
-    def __init__(self, config: Config, state: ServerState, counters: Counters) -> None:
+    def __init__(
+        self, app: ASGIApp, counters: Counters, config: Config, state: ServerState
+    ) -> None:
         super().__init__(config, state, {})
+        self._application = app
         counters.connection()
         # uvicorn's loggers belong to the whole process, so they are left unchanged.
         self.logger = logging.getLogger("ferry_sdk.sandbox")
@@ -178,6 +180,6 @@ class _Protocol(H11Protocol):
         connection = Connection(self.transport, receive, send)
         scope.setdefault("extensions", {})[_EXTENSION] = connection
         try:
-            await self.config.loaded_app(scope, receive, connection.send)
+            await self._application(scope, receive, connection.send)
         except (ClientDisconnect, asyncio.CancelledError):
             await connection.cut()

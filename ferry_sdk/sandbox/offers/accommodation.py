@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.inventory import Inventory
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offer import OfferInputs
@@ -108,15 +109,13 @@ class Place:
         return self.kind.names.get(language, self.kind.names["en"])
 
 
-def places_for(
-    offer: OfferInputs, fares: Fares, taken: Callable[[PlaceKind], int]
-) -> tuple[Place, ...]:
+def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[Place, ...]:
     """Return the places that a party can have on a sailing; empty if it is sold out.
 
     Args:
         offer: The sailing, the party, the time of the search, and the start of the places' ids.
         fares: How much is sold, and what a place costs.
-        taken: How many places of a kind are taken on top of what `fares` knows.
+        inventory: The places that are taken on top of what `fares` knows.
     """
     sailing, party, now = offer.sailing, offer.party, offer.issued_at
     places: list[Place] = []
@@ -125,8 +124,8 @@ def places_for(
         if not party.fits(kind):
             continue
         units = -(-party.berths // kind.berths)
-        left = fares.places_left(sailing, kind.code, kind.units, now) - taken(kind)
-        count = left // units
+        left = fares.places_left(sailing, kind.code, kind.units, now)
+        count = (left - inventory.taken(sailing.id, kind.code, now)) // units
         if count > 0:
             places.append(
                 Place(

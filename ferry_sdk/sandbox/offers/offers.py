@@ -9,20 +9,19 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.catalogue import Catalogue
-from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
+from ferry_sdk.sandbox.network.geography import Company, Journey, Route, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.offers.accommodation import (
     Party,
     Place,
-    PlaceKind,
     Traveller,
     places_for,
 )
@@ -120,13 +119,7 @@ class Offers:
         vehicle = self.network.vehicle(wanted.vehicle.code) if wanted.vehicle else None
         company = self.network.company(wanted.request.company)
         ways = list(_ways(wanted.request))
-        journeys = [self._journey(company, way) for way in ways]
-        if vehicle is not None:
-            _check_vehicle(vehicle, journeys)
-        sailings = [
-            self._sailings(company, journey, way, now)
-            for way, journey in zip(ways, journeys, strict=True)
-        ]
+        sailings = [self._sailings(company, way, vehicle, now) for way in ways]
         if sailings[0] and len(ways) > 1:
             # Timestamps, because datetimes of one time zone compare by their local time.
             arrival = min(each.arrive_at.timestamp() for each in sailings[0])
@@ -178,8 +171,11 @@ class Offers:
         return self._offer(dataclasses.replace(offer, party=party))
 
     def _sailings(
-        self, company: Company, journey: Journey, way: _Way, now: datetime
+        self, company: Company, way: _Way, vehicle: VehicleModel | None, now: datetime
     ) -> list[Sailing]:
+        journey = self._journey(company, way)
+        if vehicle is not None:
+            _check_vehicle(vehicle, journey.route)
         days = _OPEN_DAYS if way.is_open else 1
         any_time = self.profile.out_time == "ignored"
         return [
@@ -204,11 +200,7 @@ class Offers:
     def _offer(self, inputs: OfferInputs, *, reserved: bool = False) -> Offer:
         """Return the offer of a search; with `reserved`, without the places taken since."""
         sailing, now = inputs.sailing, inputs.issued_at
-
-        def taken(kind: PlaceKind) -> int:
-            return self.inventory.taken(sailing.id, kind.code, now) if reserved else 0
-
-        places = places_for(inputs, self._fares, taken)
+        places = places_for(inputs, self._fares, self.inventory if reserved else Inventory())
         vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
         ages = [traveller.age for traveller in inputs.party.travellers]
         people = [self._fares.passenger(sailing, age, now) for age in ages]
@@ -257,14 +249,13 @@ def _ways(request: SearchRequest) -> Iterator[_Way]:
         yield _Way("Return", "ret", back, (end, start), earliest, bool(request.ret_is_open))
 
 
-def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
+def _check_vehicle(vehicle: VehicleModel, route: Route) -> None:
     if vehicle.type.freight:
         raise invalid("vehicle.code", "vehicle_is_freight")
-    for journey in journeys:
-        if not journey.route.vehicles:
-            raise invalid("vehicle.code", "no_vehicles")
-        if journey.route.fast and vehicle.height > _FAST_HEIGHT:
-            raise invalid("vehicle.code", "vehicle_too_high")
+    if not route.vehicles:
+        raise invalid("vehicle.code", "no_vehicles")
+    if route.fast and vehicle.height > _FAST_HEIGHT:
+        raise invalid("vehicle.code", "vehicle_too_high")
 
 
 def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) -> Iterator[Problem]:

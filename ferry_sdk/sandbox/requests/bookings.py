@@ -107,7 +107,7 @@ class McpPassenger(_Passenger):
 
     def to_rest(self) -> Passenger:
         """Return the same passenger as REST spells it."""
-        return Passenger.model_construct(**{**dict(self), "type": _MCP_TYPES[self.type]})
+        return Passenger.model_construct(None, **{**dict(self), "type": _MCP_TYPES[self.type]})
 
 
 class Vehicle(Body):
@@ -226,7 +226,7 @@ class McpNewBooking(_Booking):
         """Return the same booking with these selections, as REST spells it."""
         passengers = [passenger.to_rest() for passenger in self.passengers]
         changed = {"availabilities": availabilities, "passengers": passengers}
-        return NewBooking.model_construct(**{**dict(self), **changed})
+        return NewBooking.model_construct(None, **{**dict(self), **changed})
 
 
 class BookingToCancel(Body):

@@ -25,6 +25,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import LiteralString
 
+from ferry_sdk.sandbox.requests.errors import messages
+
 FieldT = TypeVar("FieldT")
 
 _DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -70,7 +72,7 @@ class Pattern:
         if re.fullmatch(self.pattern, value):
             with suppress(ValueError):
                 return self.parse(value)
-        raise PydanticCustomError(self.text, self.text)
+        raise PydanticCustomError(self.text, "{message}", {"message": messages("en")[self.text]})
 
 
 def _allow_empty(schema: dict[str, Any]) -> None:

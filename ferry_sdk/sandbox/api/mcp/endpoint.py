@@ -9,7 +9,6 @@ from http import HTTPStatus
 
 from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -77,11 +76,7 @@ class McpEndpoint:
         return Response()
 
     async def _post(self, request: Request, options: McpOptions) -> Response:
-        try:
-            body = await request.body()
-        except HTTPException as refused:
-            headers, message = refused.headers or {}, "The body is too large"
-            raise JsonRpcError(INVALID_REQUEST, message, status=413, headers=headers) from None
+        body = await request.body()
         try:
             call = _parse_call(request, body)
             operation = "" if call is None else call.operation
