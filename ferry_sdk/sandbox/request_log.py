@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.faults.request_context import RequestContext
+from ferry_sdk.sandbox.request_context import RequestContext
 
 if TYPE_CHECKING:
     from starlette.types import Scope

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
 
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids

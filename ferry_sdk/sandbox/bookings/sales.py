@@ -12,6 +12,7 @@ from string import digits
 from typing import TYPE_CHECKING
 
 from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.disruptions import apply_disruptions
 from ferry_sdk.sandbox.bookings.fees import ZERO
@@ -30,7 +31,6 @@ from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FailsLater, OptionExpired, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import Unpack
 
-from ferry_sdk.sandbox.faults import request_context
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
 from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.kinds import Delay, DelayAfter, DelayBefore, FaultKind
