@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
-from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
+from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint
 from ferry_sdk.sandbox.api.openapi import pages
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
@@ -118,7 +118,6 @@ class LocalService:
         """The token that can only read."""
         self.organisation_token: str = self._tokens.organisation
         """The token that can do everything, including recording payments."""
-        self._sessions = McpSessions(self.clock)
         self._seed = seed
         self._state_path = state
         self._inventory = inventory
@@ -155,7 +154,6 @@ class LocalService:
             self.service.detach()
             self._state.clear()
         self._build()
-        self._sessions.clear()
         self.faults.clear()
         self.mcp.reset()
         self.clock.reset()
@@ -208,7 +206,7 @@ class LocalService:
             state=state,
         )
         """Every operation without HTTP; a new object after each `reset`."""
-        mcp = McpEndpoint(self.service, self._tokens, self._sessions, self.mcp, self._host)
+        mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
         control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
         endpoints = [*rest.routes(self.service, self._tokens), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])

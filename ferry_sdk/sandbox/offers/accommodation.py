@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
@@ -37,6 +37,10 @@ class PlaceKind:
     units: int
     on: str
     names: Mapping[str, str]
+
+
+_KINDS = [PlaceKind(**row) for row in load_records("places.json")["places"]]
+_MEALS = load_records("meals.json")["meals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +148,7 @@ def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[
 def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     """Return the kinds of place on the ships of a route that is not always sold out."""
     groups = set[str]() if route.sold_out else _groups_of(route)
-    return tuple(kind for kind in _kinds() if kind.on in groups)
-
-
-@functools.cache
-def _kinds() -> tuple[PlaceKind, ...]:
-    return tuple(PlaceKind(**row) for row in load_records("places.json")["places"])
+    return tuple(kind for kind in _KINDS if kind.on in groups)
 
 
 def _groups_of(route: Route) -> set[str]:
@@ -172,11 +171,6 @@ def meals_on(route: Route, language: str) -> list[JsonObject]:
             "price": meal["price"] / 100,
             "currency": "Eur",
         }
-        for meal in _meals()
+        for meal in _MEALS
         if meal["on"] in groups
     ]
-
-
-@functools.cache
-def _meals() -> list[dict[str, Any]]:
-    return load_records("meals.json")["meals"]

@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from ferry_sdk.sandbox.network.geography import VehicleModel
+from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing
 
@@ -99,13 +100,6 @@ def _by_days_ahead(
     return next((share for days, share in table if ahead < days), otherwise)
 
 
-_HOLDS = {
-    "Ticket": timedelta(minutes=30),
-    "Option": timedelta(hours=24),
-    "Presale": timedelta(days=3),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Level:
     """A type of tariff.
@@ -115,6 +109,7 @@ class Level:
         type: Ticket, Presale or Option.
         family: The fare family, which sets the fees: saver, standard or flex.
         rate: The share of the standard fare.
+        hold_minutes: How long a price is valid.
         roundtrip: Whether it needs the other direction with the same company.
         days_ahead: The least days before departure on which it is sold.
         minutes: The shortest crossing for which it is sold.
@@ -124,23 +119,19 @@ class Level:
     type: Literal["Ticket", "Presale", "Option"]
     family: str
     rate: Decimal
+    hold_minutes: int
     roundtrip: bool = False
     days_ahead: int = 0
     minutes: int = 0
 
     def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
         """Return the end of a price found now, at most `ends_at`."""
-        return min(now + _HOLDS[self.type], ends_at.astimezone(timezone.utc))
+        return min(now + timedelta(minutes=self.hold_minutes), ends_at.astimezone(timezone.utc))
 
 
-_LEVELS = (
-    Level("ROUNDTRIP", "Ticket", "saver", Decimal("0.85"), roundtrip=True),
-    Level("SAVER", "Ticket", "saver", Decimal("0.90"), days_ahead=7, minutes=180),
-    Level("STANDARD", "Ticket", "standard", Decimal(1)),
-    Level("FLEX", "Ticket", "flex", Decimal("1.20")),
-    Level("PRESALE", "Presale", "standard", Decimal("0.95"), days_ahead=14),
-    Level("OPTION", "Option", "standard", Decimal("1.05"), days_ahead=2),
-)
+_LEVELS = [
+    Level(rate=Decimal(row.pop("rate")), **row) for row in load_records("tariffs.json")["tariffs"]
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,11 @@ class Offers:
             RefusedError: A date is past, a name is unknown or does not fit the others, or no
                 outward sailing matches.
         """
-        past = tuple(_past_dates(request.request, self, context))
+        past = [
+            Problem("date_past", f"request.{way.prefix}_at")
+            for way in _ways(request.request)
+            if self._is_past(way, context.now)
+        ]
         if past:
             raise RefusedError(422, *past)
         offers = self.search(request)
@@ -152,10 +156,7 @@ class Offers:
 
     def find(self, availability_id: str) -> Offer | None:
         """Return the offer with this id and its original prices; None if it is unknown."""
-        with self._lock:
-            inputs = self._cache.get(availability_id)
-            if inputs is not None:
-                self._cache.move_to_end(availability_id)
+        inputs = self._cache.get(availability_id)
         return None if inputs is None else self._offer(inputs)
 
     def is_free(self, sailing: Sailing, place: Place, now: datetime) -> bool:
@@ -169,6 +170,10 @@ class Offers:
         """Return the same offer for travellers of other ages."""
         party = Party(offer.party.company, travellers)
         return self._offer(dataclasses.replace(offer, party=party))
+
+    def _is_past(self, way: _Way, now: datetime) -> bool:
+        port = self.network.ports.get(way.ports[0])
+        return port is not None and way.earliest.date() < now.astimezone(port.zone).date()
 
     def _sailings(
         self, company: Company, way: _Way, vehicle: VehicleModel | None, now: datetime
@@ -256,13 +261,3 @@ def _check_vehicle(vehicle: VehicleModel, route: Route) -> None:
         raise invalid("vehicle.code", "no_vehicles")
     if route.fast and vehicle.height > _FAST_HEIGHT:
         raise invalid("vehicle.code", "vehicle_too_high")
-
-
-def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) -> Iterator[Problem]:
-    for name, day, code in (
-        ("out_at", request.out_at, request.depart_code),
-        ("ret_at", request.ret_at, request.arrive_code),
-    ):
-        port = offers.network.ports.get(code)
-        if day and port and day < context.now.astimezone(port.zone).date():
-            yield Problem("date_past", f"request.{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
@@ -25,7 +25,6 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     UnknownResourceError,
     answer,
 )
-from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.faults.kinds import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
@@ -52,9 +51,10 @@ class McpEndpoint:
 
     service: Service
     tokens: Tokens
-    sessions: McpSessions
     switches: McpSwitches
     host: str
+    opened: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    """When each open session began; each step changes or reads it once, so threads need no lock."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the route; methods other than POST and DELETE get a 405."""
@@ -72,7 +72,7 @@ class McpEndpoint:
             self._check_session(request, options, opening=False)
         except JsonRpcError as error:
             return _error_reply(request, error, options)
-        self.sessions.end(request.headers.get(_SESSION, ""))
+        self.opened.pop(request.headers.get(_SESSION, ""), None)
         return Response()
 
     async def _post(self, request: Request, options: McpOptions) -> Response:
@@ -115,7 +115,8 @@ class McpEndpoint:
         has_status = call.method in ("tools/call", "resources/read")
         response = reply(request, message, options, status=options.status if has_status else 200)
         if opening and options.session != "none":
-            response.headers[_SESSION] = self.sessions.open()
+            session = response.headers[_SESSION] = secrets.token_hex(16)
+            self.opened[session] = self.service.clock.now()
         return response
 
     def _authorize(self, request: Request) -> Access:
@@ -144,7 +145,7 @@ class McpEndpoint:
     def _end_session(self, request: Request, operation: str) -> None:
         """End the session, or require one, if a fault says so."""
         if self.service.faults.take(SessionExpired, operation):
-            self.sessions.end(request.headers.get(_SESSION, ""))
+            self.opened.pop(request.headers.get(_SESSION, ""), None)
             raise JsonRpcError(*_NOT_FOUND, status=404)
         if self.service.faults.take(SessionRequired, operation):
             raise JsonRpcError(*_MISSING, status=400)
@@ -155,8 +156,10 @@ class McpEndpoint:
             return
         if session is None and options.session == "required" and not opening:
             raise JsonRpcError(*_MISSING, status=400)
-        if session is not None and not self.sessions.alive(session, options.session_seconds):
-            raise JsonRpcError(*_NOT_FOUND, status=404)
+        if session is not None:
+            opened, lifetime = self.opened.get(session), timedelta(seconds=options.session_seconds)
+            if opened is None or self.service.clock.now() - opened >= lifetime:
+                raise JsonRpcError(*_NOT_FOUND, status=404)
 
 
 _NOT_FOUND = (REFUSED, "Session not found")
@@ -200,33 +203,3 @@ def _error_reply(request: Request, error: JsonRpcError, options: McpOptions) -> 
     if options.stray_session_ids:
         headers[_SESSION] = secrets.token_hex(16)
     return JSONResponse(message, error.status, headers)
-
-
-class McpSessions:
-    """The open sessions by id; their age follows the service's clock.
-
-    Each method changes or reads the dict once, so threads need no lock.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._opened: dict[str, datetime] = {}
-
-    def open(self) -> str:
-        """Open a session and return its id."""
-        session = secrets.token_hex(16)
-        self._opened[session] = self._clock.now()
-        return session
-
-    def alive(self, session: str, seconds: float) -> bool:
-        """Tell whether the session is open and younger than `seconds`."""
-        opened = self._opened.get(session)
-        return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
-
-    def end(self, session: str) -> None:
-        """End a session, if it is open."""
-        self._opened.pop(session, None)
-
-    def clear(self) -> None:
-        """End every session."""
-        self._opened.clear()
