@@ -164,10 +164,9 @@ class LocalService:
         with self._starting:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
-            if self._state_path is not None:
-                self._state = SandboxState(self._state_path)
             try:
-                if self._state is not None:
+                if self._state_path is not None:
+                    self._state = SandboxState(self._state_path)
                     self._build()
                     self.clock.persist(self._state.clock, self._state.save_clock)
                 self._server = HttpServer(self._serve, self.counters, self._host, self._port)

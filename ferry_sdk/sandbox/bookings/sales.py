@@ -60,7 +60,6 @@ class Sales:
     def __post_init__(self) -> None:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
-        self._numbers: set[str] = set()
         self._used: dict[str, Booking] = {}
         for record in () if self.state is None else self.state.bookings():
             self._add(load_booking(record, self.offers.network))
@@ -116,21 +115,18 @@ class Sales:
             failing = _chosen(booking, issuable, failure.index)
             failing.status = TicketStatus.FAILED
             issued = [ticket for ticket in issuable if ticket is not failing]
-        numbers = [self._number(ticket) for ticket in issued]
         if not issued:
             raise conflict("company_refused")
-        for ticket, number in zip(issued, numbers, strict=True):
+        for ticket in issued:
+            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
             ticket.issue(context.now, number)
+        first = issued[0]
+        answer = {"ticket_id": first.id, "ticket_number": first.number}
         if later := self.faults.take(FailsLater, context.operation):
             failing = _chosen(booking, issued, later.index)
             failing.fail_after(context.now, timedelta(seconds=later.seconds))
         self.counters.effect("bookings.confirm", booking.id)
-        return {
-            "booking_id": booking.id,
-            "status": "confirmed",
-            "ticket_id": issued[0].id,
-            "ticket_number": numbers[0],
-        }
+        return {"booking_id": booking.id, "status": "confirmed", **answer}
 
     def booking(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a booking."""
@@ -220,8 +216,6 @@ class Sales:
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
             reserve(ticket, self.offers)
-            if ticket.number is not None:
-                self._numbers.add(ticket.number)
 
     def _booking(self, booking_id: str, context: CallContext, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
@@ -245,13 +239,6 @@ class Sales:
         request_context.current().journeys.update(_journeys(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self.faults, context)
-
-    def _number(self, ticket: Ticket) -> str:
-        while True:
-            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
-            if number not in self._numbers:
-                self._numbers.add(number)
-                return number
 
 
 def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:

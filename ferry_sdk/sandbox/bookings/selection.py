@@ -89,16 +89,16 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
     day = offer.sailing.depart_at.date()
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
         return offer
-    waiting = sorted(passengers, key=lambda passenger: passenger.order or 0)
     travellers: list[Traveller] = []
-    for traveller in offer.party.travellers:
-        passenger = next(each for each in waiting if each.type == traveller.kind)
-        waiting.remove(passenger)
+    for traveller, passenger in zip(
+        sorted(offer.party.travellers, key=lambda traveller: traveller.kind),
+        sorted(passengers, key=lambda passenger: (passenger.type, passenger.order or 0)),
+        strict=True,
+    ):
         stated_age = traveller.age if passenger.age is None else passenger.age
         age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
-    true = tuple(travellers)
-    return offer if true == offer.party.travellers else offers.for_travellers(offer, true)
+    return offers.for_travellers(offer, tuple(travellers))
 
 
 def _kinds(offer: OfferInputs) -> Counter[str]:

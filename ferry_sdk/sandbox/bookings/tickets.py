@@ -43,16 +43,13 @@ class Leg:
     def move(self, by: timedelta) -> Leg:
         """Return the crossing at another time, as the company has moved it."""
         old = self.offer.sailing
-        sailing = dataclasses.replace(
-            old, depart_at=_later(old.depart_at, by), arrive_at=_later(old.arrive_at, by)
+        # In UTC, because local times skip or repeat an hour where summer time begins or ends.
+        departs, arrives = (
+            moment.astimezone(timezone.utc) + by for moment in (old.depart_at, old.arrive_at)
         )
+        sailing = dataclasses.replace(old, depart_at=departs, arrive_at=arrives)
         offer = dataclasses.replace(self.offer, sailing=sailing)
         return dataclasses.replace(self, offer=offer, moved=True)
-
-
-def _later(moment: datetime, by: timedelta) -> datetime:
-    """Add elapsed time, which differs from local time where summer time begins or ends."""
-    return (moment.astimezone(timezone.utc) + by).astimezone(moment.tzinfo)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from email.utils import format_datetime
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -102,12 +102,8 @@ def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Pr
     """Add the headers, the compression, the error responses and the log of the service."""
     log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
     app.state.clock = clock
-    app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
-    app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
-    app.add_exception_handler(413, _error_handler(413, "BODY_TOO_LARGE", "body_too_large"))
-    # The server closes the connection after an internal error, so the reply announces it.
-    internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
-    app.add_exception_handler(Exception, internal)
+    app.add_exception_handler(HTTPException, _answer_error)
+    app.add_exception_handler(Exception, _answer_error)
     app.router.redirect_slashes = False
     return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log, profile)
 
@@ -143,14 +139,20 @@ def has_json(request: Request) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
-def _error_handler(
-    status: int, code: str, key: str, headers: Mapping[str, str] | None = None
-) -> Callable[[Request, Exception], Awaitable[Response]]:
-    async def handle(request: Request, error: Exception) -> Response:
-        more = error.headers if isinstance(error, HTTPException) else headers
-        return error_response(request, status, code, key, more)
+_ERRORS = {
+    404: ("NOT_FOUND", "no_such_address"),
+    405: ("METHOD_NOT_ALLOWED", "method_not_allowed"),
+    413: ("BODY_TOO_LARGE", "body_too_large"),
+}
 
-    return handle
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, error.headers
+        return error_response(request, status, *_ERRORS[status], headers)
+    # The server closes the connection after an internal error, so the reply announces it.
+    headers = {"connection": "close"}
+    return error_response(request, 500, "INTERNAL_ERROR", "internal", headers)
 
 
 def is_this_machine(request: Request) -> bool:

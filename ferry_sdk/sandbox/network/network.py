@@ -109,7 +109,7 @@ class Network:
             each for each in self.journeys.values() if company.code in each.route.companies
         )
 
-    def vehicle(self, code: str, field: str = "vehicle.code") -> VehicleModel:
+    def vehicle(self, code: str) -> VehicleModel:
         """Return the vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
 
         Raises:
@@ -120,7 +120,7 @@ class Network:
             return vehicle
         kind = self.vehicle_types.get(model)
         if kind is None or brand != "GENERIC":
-            raise invalid(field, "unknown_vehicle", value=code)
+            raise invalid("vehicle.code", "unknown_vehicle", value=code)
         size = kind.max_length, kind.max_height
         return VehicleModel(f"GENERIC__{kind.code}", "Generic", kind.name, kind, *size)
 

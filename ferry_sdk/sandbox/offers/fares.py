@@ -145,7 +145,6 @@ class Tariff:
     id: str
     level: Level
     amount: Decimal
-    issued_at: datetime
     expires_at: datetime
 
 

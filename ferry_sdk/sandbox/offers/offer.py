@@ -110,7 +110,7 @@ class Offer(OfferInputs):
             "amount": float(tariff.amount),
             "balance_amount": float(tariff.amount),
             "currency": "Eur",
-            "date": int(tariff.issued_at.timestamp()),
+            "date": int(self.issued_at.timestamp()),
             "expiration_date": int(tariff.expires_at.timestamp()),
         }
         if self.sailing.company.round_trip_fares:

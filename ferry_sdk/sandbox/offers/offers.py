@@ -221,7 +221,6 @@ class Offers:
                     id=f"{inputs.id}.{level.code}",
                     level=level,
                     amount=round_to_cents((fare + cheapest) * level.rate),
-                    issued_at=now,
                     expires_at=level.expires_at(inputs.ends_at, now),
                 )
                 for level in levels(
