@@ -408,7 +408,6 @@ def test_places_hold_the_whole_party_and_shared_cabins_a_few_adults_of_one_gende
         party = (MAN,) * (size - 1) + (WOMAN, Traveller("Infant", 0, "Male"))
         (offer, *_) = nightly(party=party)
         assert min(each.capacity for each in offer.places) >= size
-        assert ("INSIDE_2" in {each.kind.code for each in offer.places}) is (size <= 2), size
     kinds = load_records("places.json")["places"]  # the client knows them
     assert {place["gender"] for place in kinds} == {*PlaceGender}
     assert {place["use"] for place in kinds} == {*PlaceUse}
@@ -440,14 +439,7 @@ def test_names_are_localised_and_overnight_ships_have_cabins_and_animals():
     assert fast.to_wire("en")["animals"] is None
 
 
-def test_fewer_places_are_left_in_summer_at_weekends_and_as_departure_approaches():
-    def left(day):
-        noon = datetime(day.year, day.month, day.day, 12, tzinfo=timezone.utc)
-        found = at(noon - timedelta(days=20)).search(query("ORESUND", "SEHEL", "DKHLS", day))
-        return sum(each.places[0].count for each in found) / len(found)
-
-    assert left(date(2026, 7, 15)) < left(date(2026, 2, 11)) * 0.9
-    assert left(date(2026, 7, 18)) < left(date(2026, 7, 15)) * 0.95
+def test_fewer_places_are_left_as_departure_approaches():
     start = datetime(2026, 8, 14, tzinfo=timezone.utc)
     counts, offered = {}, []
     for before in (200, 100, 60, 20, 5, 1):

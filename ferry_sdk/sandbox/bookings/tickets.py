@@ -206,9 +206,8 @@ class Ticket:
         Raises:
             RefusedError: The ticket is cancelled, expired, being issued, or has sailed.
         """
-        hindrance = _NOT_CANCELLABLE.get(self.status)
-        if hindrance is None and now >= self.ends_at:
-            hindrance = "ticket_sailed"
+        sailed = "ticket_sailed" if now >= self.ends_at else None
+        hindrance = _NOT_CANCELLABLE.get(self.status, sailed)
         if hindrance is not None:
             raise conflict(hindrance)
 

@@ -143,7 +143,6 @@ class Route:
     fast: bool = False
     round_the_clock: bool = False
     stops: Sequence[str] = ()
-    stops_sometimes: bool = False
     sold_out: bool = False
     happens: str = ""
     faults: Sequence[Mapping[str, object]] = ()
@@ -171,7 +170,7 @@ class Journey(_Element):
 
     @property
     def stops(self) -> Sequence[str]:
-        """The codes of the ports where sailings may call, in order."""
+        """The codes of the ports of call, in order."""
         return self.route.stops if self.depart is self.route.depart else self.route.stops[::-1]
 
 

@@ -14,8 +14,6 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2199
 _DAY = 24 * 60
 _STEP = 5
 _DAYS_KEPT = 8192
-_LONG = 1200
-_WINTER_DELAY = 60
 _SUMMER_MONTHS = range(4, 11)
 _SPANS = {
     "summer": ((6, 15), (9, 15)),
@@ -123,20 +121,16 @@ class Timetable:
         name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
         # Converting to UTC and back turns a time that summer time skips into one that exists.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
-        minutes = journey.route.minutes_of(company)
-        if minutes >= _LONG and day.month not in _SUMMER_MONTHS:
-            minutes += _WINTER_DELAY
         ships = _ships_for(company, journey)
         first = self._random.below(len(ships), "ship", company.code, journey.key)
-        skips = journey.route.stops_sometimes and self._random.below(2, "stops", name)
         return Sailing(
             id=name,
             journey=journey,
             company=company,
             ship=ships[(first + day.toordinal() + number) % len(ships)],
             depart_at=start,
-            arrive_at=start + timedelta(minutes=minutes),
-            stops=() if skips else journey.stops,
+            arrive_at=start + timedelta(minutes=journey.route.minutes_of(company)),
+            stops=journey.stops,
         )
 
     def _draw(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _LONG, _SUITES_FROM = 240, 480
-_COUPLE, _SHARING = 2, 3
+_SHARING = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,13 +77,11 @@ class Party:
     def fits(self, kind: PlaceKind) -> bool:
         """Tell whether the party can travel in places of this kind.
 
-        A double cabin takes at most two, a shared one up to three adults of one gender.
+        A shared cabin takes up to three adults of one gender.
         """
-        if kind.use == "Shared":
-            return self.number("Adult") == len(self.travellers) <= _SHARING and {
-                each.gender for each in self.travellers
-            } == {kind.gender}
-        return kind.berths != _COUPLE or self.berths <= _COUPLE
+        are_adults = self.number("Adult") == len(self.travellers) <= _SHARING
+        genders = {each.gender for each in self.travellers}
+        return kind.use != "Shared" or (are_adults and genders == {kind.gender})
 
 
 @dataclass(frozen=True, slots=True)

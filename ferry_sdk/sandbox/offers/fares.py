@@ -25,8 +25,6 @@ _FAST = 1350
 _SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
 _USUAL_LENGTH = 450
 _HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
-_DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
-_WEEKEND_DEMAND = 70
 _SOLD_AHEAD = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
 _SOLD_LONG_AHEAD = 150
 
@@ -82,11 +80,7 @@ class Fares:
 
     def places_left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
         """Return how many of `units` places of one kind are left."""
-        day = sailing.depart_at
-        final = 400 + self._random.below(560, "demand", sailing.id)
-        final += _DEMAND_BY_MONTH[day.month - 1]
-        if day.weekday() in _WEEKEND_DAYS:
-            final += _WEEKEND_DEMAND
+        final = 400 + self._random.below(700, "demand", sailing.id)
         sold = final * _by_days_ahead(_SOLD_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
         favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
         return 0 if sold >= _WHOLE else units * (_WHOLE - favoured) // _WHOLE
