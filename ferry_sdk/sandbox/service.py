@@ -118,7 +118,7 @@ class Service:
                 made = cast("JsonValue", handler(*takes))
             if row.member is not None:
                 made = {row.member: made}
-            _note_ids(operation, made)
+            _note_ids(made)
             answer = change_answer(self._profile, operation, made)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
@@ -165,13 +165,13 @@ class Service:
             return self._sales.voucher_file(ticket_id, key, self.clock.now())
 
 
-def _note_ids(operation: str, answer: JsonValue) -> None:
+def _note_ids(answer: JsonValue) -> None:
     """Note the booking and the ticket that an answer names, for the log of requests."""
     if isinstance(answer, dict):
-        of_ticket = "ticket_id" if operation in {"tickets.get", "mcp.view_ticket"} else ""
-        for name, value in answer.items():
-            key = of_ticket if name == "id" else name
-            if key in {"booking_id", "ticket_id"} and isinstance(value, str):
+        ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
+        for key in ("booking_id", "ticket_id"):
+            value = ids.get(key)
+            if isinstance(value, str):
                 request_context.current().named[key] = value
 
 

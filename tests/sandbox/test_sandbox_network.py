@@ -17,6 +17,7 @@ from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from ferry_sdk.sandbox.requests.searches import DepartureQuery
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import LONG
@@ -30,6 +31,11 @@ COUNTS |= {"vehicle_brands": 48, "vehicle_types": 23, "vehicle_models": 197}
 def catalogue():
     clock = Clock(datetime(2026, 7, 13, 9, tzinfo=timezone.utc), frozen=True)
     return Offers(clock, 1).catalogue
+
+
+def departures(catalogue, company, journeys=None):
+    query = DepartureQuery.model_construct(provider_id=company, journey_ids=journeys)
+    return catalogue.departures(query, None)
 
 
 def test_the_network_and_its_catalogues_have_every_record(catalogue):
@@ -109,10 +115,10 @@ def test_the_catalogues_are_localised_and_their_departures_have_times_and_are_in
     countries = {each["code"]: each["name"] for each in catalogue.countries("el")}
     assert countries["GR"] == "Ελλάδα"
     company = NETWORK.companies["CTN"]
-    every = catalogue.departures(company.id)
+    every = departures(catalogue, company.id)
     journeys = {journey.id for journey in NETWORK.journeys_of(company)}
     assert {each["journey_id"] for each in every} == journeys
-    (one,) = catalogue.departures("CTN", [journey_id("FRMRS", "TNLGN")])
+    (one,) = departures(catalogue, "CTN", [journey_id("FRMRS", "TNLGN")])
     assert one in every
     assert one["departure_times"]
     for at in one["departure_times"]:

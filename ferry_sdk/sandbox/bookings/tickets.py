@@ -110,10 +110,12 @@ class Ticket:
         return now >= self.issued_at + timedelta(minutes=delay)
 
     def settle(self, now: datetime) -> None:
-        """Apply the passage of time: issue a pending ticket, expire an overdue one."""
+        """Apply the passage of time: fail or issue a pending ticket, expire an overdue one."""
         if self.status is TicketStatus.PENDING and self.fails_at is not None:
-            if now >= self.fails_at:
-                self._fail()
+            if now >= self.fails_at:  # only an external payment stays
+                self.status = TicketStatus.FAILED
+                self.paid = self.payment_ref is not None
+                self.number = self.issued_at = self.fails_at = None
         elif self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
             self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
@@ -126,12 +128,6 @@ class Ticket:
         if self.status is TicketStatus.PENDING:
             return self.fails_at is None or now < self.fails_at
         return self.status is TicketStatus.ISSUED
-
-    def _fail(self) -> None:
-        """Fail instead of being issued; only an external payment stays."""
-        self.status = TicketStatus.FAILED
-        self.paid = self.payment_ref is not None
-        self.number = self.issued_at = self.fails_at = None
 
     def move(self, leg: Leg, by: timedelta) -> None:
         """Move a crossing; the deadline moves with the departure, and is not after it."""

@@ -108,12 +108,17 @@ class BufferedReply:
 
 
 class Connection:
-    """The connection of one request; if a plan is set, it sends the reply."""
+    """The connection of one request.
+
+    Attributes:
+        forward: Sends a message at once.
+        plan: What sends the reply, if it is set.
+    """
 
     def __init__(self, transport: asyncio.Transport, receive: Receive, send: Send) -> None:
         self._transport = transport
         self._receive = receive
-        self._send = send
+        self.forward: Send = send
         self._start: Message | None = None
         self._body = b""
         self.plan: Callable[[Connection, BufferedReply], Awaitable[None]] | None = None
@@ -121,7 +126,7 @@ class Connection:
     async def send(self, message: Message) -> None:
         """Send a message of the application, or keep it for the plan."""
         if self.plan is None:
-            await self._send(message)
+            await self.forward(message)
         elif message["type"] == "http.response.start":
             self._start = message
         else:
@@ -129,13 +134,9 @@ class Connection:
             if self._start is not None and not message.get("more_body", False):
                 await self.plan(self, BufferedReply(self._start, self._body))
 
-    async def start(self, message: Message) -> None:
-        """Send the status and the headers."""
-        await self._send(message)
-
     async def body(self, data: bytes, *, more: bool) -> None:
         """Send a piece of the body."""
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        await self.forward({"type": "http.response.body", "body": data, "more_body": more})
 
     async def cut(self, *, reset: bool = False) -> None:
         """Drop the connection at once and return when it is gone."""

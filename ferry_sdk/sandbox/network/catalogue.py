@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,7 +11,10 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
+from ferry_sdk.sandbox.profile import Profile
+from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import invalid
+from ferry_sdk.sandbox.requests.searches import DepartureQuery
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
@@ -23,10 +26,11 @@ _NEXT = 3
 class Catalogue:
     """Every catalogue as a list of records; a language is a two-letter code."""
 
-    def __init__(self, timetable: Timetable, clock: Clock) -> None:
+    def __init__(self, timetable: Timetable, clock: Clock, profile: Profile) -> None:
         self._network = Network.load()
         self._timetable = timetable
         self._clock = clock
+        self._profile = profile
 
     def ports(self, language: str) -> list[JsonObject]:
         """Return the ports with code, name and country."""
@@ -61,22 +65,20 @@ class Catalogue:
             for journey in self._network.journeys.values()
         ]
 
-    def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[JsonObject]:
+    def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
         """Return the departure times of a company in the next seven days, by journey.
-
-        Args:
-            company_key: The code or the id of the company.
-            journey_ids: The journeys; by default all that the company sails.
 
         Raises:
             RefusedError: The company or a journey is unknown, or the company does not sail it.
         """
-        company = self._network.company(company_key, "provider_id")
+        company = self._network.company(request.provider_id, "provider_id")
         journeys = self._network.journeys_of(company)
-        if journey_ids:
+        if request.journey_ids or (
+            request.journey_ids is not None and self._profile.no_journeys == "none"
+        ):
             journeys = tuple(
                 self._journey_of(company, each, f"__journey_id[{number}]")
-                for number, each in enumerate(journey_ids)
+                for number, each in enumerate(request.journey_ids)
             )
         return [
             {

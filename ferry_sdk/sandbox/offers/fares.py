@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.offers.offer import OfferInputs
 
 _WHOLE = 1000
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
@@ -142,18 +145,15 @@ class Tariff:
     expires_at: datetime
 
 
-def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) -> Iterator[Level]:
-    """Yield the tariff levels of a sailing, cheapest first, then presale and option.
+def levels(offer: OfferInputs) -> Iterator[Level]:
+    """Yield the tariff levels of an offer, cheapest first, then presale and option.
 
-    Args:
-        sailing: The sailing.
-        now: The time of the search.
-        is_open: Whether the ticket is open, which has the flexible level only.
-        round_trip: Whether both directions are searched and have sailings.
+    An open ticket has the flexible level only.
     """
-    ahead, minutes = (sailing.depart_at - now).days, sailing.minutes
-    pairs = round_trip and sailing.company.round_trip_fares
+    sailing = offer.sailing
+    ahead, minutes = (sailing.depart_at - offer.issued_at).days, sailing.minutes
+    pairs = offer.round_trip and sailing.company.round_trip_fares
     for level in _LEVELS:
         is_sold = level.days_ahead <= ahead and level.minutes <= minutes
-        if level.code == "FLEX" if is_open else is_sold and (pairs or not level.roundtrip):
+        if level.code == "FLEX" if offer.is_open else is_sold and (pairs or not level.roundtrip):
             yield level

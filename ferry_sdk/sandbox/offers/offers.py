@@ -31,7 +31,7 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search, SearchRequest
+from ferry_sdk.sandbox.requests.searches import Search, SearchRequest
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
@@ -74,7 +74,7 @@ class Offers:
         self.network: Network = Network.load(with_trials=True)
         self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable.of_seed(seed)
-        self.catalogue: Catalogue = Catalogue(self.timetable, clock)
+        self.catalogue: Catalogue = Catalogue(self.timetable, clock, self.profile)
         self._clock = clock
         self._random = random
         self._fares = Fares(random)
@@ -99,16 +99,6 @@ class Offers:
         if not any(offer.direction == "Outward" for offer in offers):
             raise not_found("no_sailings")
         return [offer.to_wire(context.caller.language) for offer in offers]
-
-    def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
-        """Return the departures of a company, by journey.
-
-        Raises:
-            RefusedError: The company or a journey is unknown, or the company does not sail it.
-        """
-        if request.journey_ids == [] and self.profile.no_journeys == "none":
-            return []
-        return self.catalogue.departures(request.provider_id, request.journey_ids or ())
 
     def search(self, wanted: Search) -> tuple[Offer, ...]:
         """Return the offers that match, outward then return, earliest departure first.
@@ -223,9 +213,7 @@ class Offers:
                     amount=round_to_cents((fare + cheapest) * level.rate),
                     expires_at=level.expires_at(inputs.ends_at, now),
                 )
-                for level in levels(
-                    sailing, now, is_open=inputs.is_open, round_trip=inputs.round_trip
-                )
+                for level in levels(inputs)
             ),
             places=places,
         )

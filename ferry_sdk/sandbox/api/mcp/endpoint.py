@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk._runtime.hosts import is_loopback
-from ferry_sdk.sandbox.api.mcp.envelopes import failure, reply
+from ferry_sdk.sandbox.api.mcp.envelopes import Json, failure, reply
 from ferry_sdk.sandbox.api.mcp.methods import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -129,13 +129,9 @@ class McpEndpoint:
             return self.tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
             message = text("unauthorized", language(request))
-            raise JsonRpcError(
-                REFUSED,
-                message,
-                {"error": True, "code": "UNAUTHORIZED", "message": message},
-                status=401,
-                headers={"www-authenticate": 'Bearer error="invalid_token"'},
-            ) from None
+            data: Json = {"error": True, "code": "UNAUTHORIZED", "message": message}
+            challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
+            raise JsonRpcError(REFUSED, message, data, status=401, headers=challenge) from None
 
     def _options_for(self, operation: str) -> McpOptions:
         fault = self.service.faults.take(McpOptions, operation)
