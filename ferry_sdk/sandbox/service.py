@@ -116,10 +116,10 @@ class Service:
                 context = CallContext(operation, caller, self.clock.now())
                 takes = (caller.language,) if row.arguments is Nothing else (request, context)
                 made = cast("JsonValue", handler(*takes))
-            if row.member is not None:
-                made = {row.member: made}
             _note_ids(made)
             answer = change_answer(self._profile, operation, made)
+            if row.member is not None:
+                answer = {row.member: answer}
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
                 usual = _service_error(error, operation, caller)

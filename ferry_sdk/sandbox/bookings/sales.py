@@ -16,7 +16,6 @@ from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.disruptions import apply_disruptions
 from ferry_sdk.sandbox.bookings.fees import ZERO
-from ferry_sdk.sandbox.bookings.places import check_places, check_selection, reserve
 from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
@@ -28,16 +27,22 @@ from ferry_sdk.sandbox.bookings.records import (
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
-from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
+from ferry_sdk.sandbox.bookings.tickets import WAITING, Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FailsLater, OptionExpired, PriceChange, TicketFails
+from ferry_sdk.sandbox.faults.kinds import (
+    FailsLater,
+    OptionExpired,
+    PlaceTaken,
+    PriceChange,
+    TicketFails,
+)
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests
 from ferry_sdk.sandbox.requests.access import CallContext
-from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
+from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.control import BookingsState
@@ -75,7 +80,7 @@ class Sales:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self.offers, self.ids, context.now)
         request_context.current().journeys.update(_journeys(tickets))
-        check_selection(request, tickets, self.offers, self.faults, context)
+        self._check_places_of(request, tickets, context)
         if change := self.faults.take(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
@@ -109,7 +114,9 @@ class Sales:
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
         for ticket in issuable:
-            check_places(ticket, self.offers, context.now)
+            # One of a presale holds no places yet, and one that failed no more.
+            held = ticket.holds_place(context.now)
+            self._check_free(() if held else ticket.legs, context.now)
         issued = issuable
         if failure := self.faults.take(TicketFails, context.operation):
             failing = _chosen(booking, issuable, failure.index)
@@ -215,7 +222,31 @@ class Sales:
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
-            reserve(ticket, self.offers)
+            for leg in ticket.legs:
+                kind, units = leg.place.kind.code, leg.place.units
+                self.offers.inventory.add(leg.offer.sailing.id, kind, units, ticket.holds_place)
+
+    def _check_places_of(
+        self, request: requests.NewBooking, tickets: Sequence[Ticket], context: CallContext
+    ) -> None:
+        """Check the places of a new booking, which the fault `place_taken` takes away."""
+        legs = [leg for ticket in tickets for leg in ticket.legs]
+        chosen = [each.place_id for each in request.availabilities]
+        loss = self.faults.take(PlaceTaken, context.operation, lambda it: it.index < len(legs))
+        if loss is not None:
+            lost = legs[loss.index]
+            if loss.sold_out:
+                self.offers.inventory.sell_out(lost.offer.sailing.id, lost.place.kind.code)
+            raise _place_taken(lost, chosen)
+        self._check_free(legs, context.now, chosen)
+
+    def _check_free(
+        self, legs: Sequence[Leg], now: datetime, chosen: Sequence[str] | None = None
+    ) -> None:
+        """Raise an error if a place has been taken since the search."""
+        for leg in legs:
+            if not self.offers.is_free(leg.offer.sailing, leg.place, now):
+                raise _place_taken(leg, chosen)
 
     def _booking(self, booking_id: str, context: CallContext, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
@@ -245,6 +276,11 @@ def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:
     """Return the ticket of a booking with an index, if it is one of these; else their last."""
     wanted = booking.tickets[index : index + 1 or None]
     return next((ticket for ticket in wanted if ticket in tickets), tickets[-1])
+
+
+def _place_taken(leg: Leg, chosen: Sequence[str] | None) -> RefusedError:
+    path = f"availabilities[{chosen.index(leg.place.id)}].place_id" if chosen else None
+    return RefusedError(409, Problem("place_taken", path))
 
 
 def _journeys(tickets: Sequence[Ticket]) -> set[str]:

@@ -168,18 +168,17 @@ def _passenger_problems(request: NewBooking, legs: list[Leg]) -> Iterator[Proble
     for index, passenger in enumerate(request.passengers):
         path = f"passengers[{index}]"
         if passenger.birth_date is not None:
-            if passenger.birth_date > starts:
-                yield Problem("birth_future", f"{path}.birth_date")
-            else:
-                wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
-                if wrong is not None:
-                    yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
+            wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
+            if wrong is not None:
+                yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
         if passenger.doc_expiration is not None and passenger.doc_expiration < ends:
             yield Problem("document_expired", f"{path}.doc_expiration")
 
 
 def _birth_problem(passenger: Passenger, age: int) -> str | None:
     """Return the problem with a birth date; a difference of one year is accepted."""
+    if age < 0:
+        return "birth_future"
     if passenger.age is not None and abs(age - passenger.age) > 1:
         return "birth_age"
     least, most = AGES[passenger.type]

@@ -50,9 +50,8 @@ class Conventions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
         started, is_logged = time.perf_counter(), False
-        requested = Headers(scope=scope)
         request_id = str(uuid.uuid4())
-        correlation_id = requested.get(CORRELATION_ID) or request_id
+        correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
 
         async def send_with_headers(message: Message) -> None:
             nonlocal is_logged
@@ -72,28 +71,26 @@ class Conventions:
             self._log.add(scope, status, seconds, (correlation_id, request_id))
 
         try:
-            await self._app(scope, _limited(requested, receive), send_with_headers)
+            await self._app(scope, _limited(receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
 
 
-def _limited(headers: Headers, receive: Receive) -> Receive:
+def _limited(receive: Receive) -> Receive:
     """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
 
     The reply closes the connection, so that the rest of the body is not read.
     """
-    announced = int(headers.get("content-length", "0"))
     size = 0
 
     async def receive_limited() -> Message:
         nonlocal size
-        if announced <= LARGEST_BODY:
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size <= LARGEST_BODY:
-                return message
-        raise HTTPException(413, headers={"connection": "close"})
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > LARGEST_BODY:
+            raise HTTPException(413, headers={"connection": "close"})
+        return message
 
     return receive_limited
 
