@@ -30,7 +30,7 @@ INTERNAL = {
     "Clock": ("persist",),
     "Counters": ("connection", "effect", "request"),
     "Fault": ("read", "to_wire"),
-    "Faults": ("about", "around", "reshape", "take", "take_details"),
+    "Faults": ("about", "around", "reshape", "take"),
     "Journal": (
         "after_fork",
         "begin",

@@ -132,7 +132,7 @@ def json_members() -> str:
 def trial_table() -> str:
     """Return the trial routes of the local service."""
     routes = load_records("trial_routes.json")["routes"]
-    rows = [f"| `{route['code']}` | {route['happens']} |" for route in routes]
+    rows = [f"| `{route['arrive']}` | {route['happens']} |" for route in routes]
     return "\n".join(["| To | What happens |", "|---|---|", *rows])
 
 

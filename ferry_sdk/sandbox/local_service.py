@@ -7,11 +7,11 @@ import threading
 from datetime import datetime
 
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
-from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
+from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint
 from ferry_sdk.sandbox.api.openapi import pages
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
@@ -27,7 +27,7 @@ from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.access import Tokens
+from ferry_sdk.sandbox.requests.access import Tokens, random_token
 from ferry_sdk.sandbox.service import Service
 
 _UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
@@ -85,28 +85,39 @@ class LocalService:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
-        self._clock = Clock(now, frozen=frozen)
-        self._faults = Faults(trial_faults())
-        self._counters = Counters(self.clock)
-        self._request_log = RequestLog(self.clock, prints=log)
+        self.clock: Clock = Clock(now, frozen=frozen)
+        """The time of the service, which tests can move."""
+        self.faults: Faults = Faults(trial_faults())
+        """The faults to inject."""
+        self.counters: Counters = Counters(self.clock)
+        """The requests, effects and connections so far."""
+        self.request_log: RequestLog = RequestLog(self.clock, prints=log)
+        """The latest requests."""
         if profile is not None and not isinstance(profile, Profile):
             profile = Profile.load(profile)
-        self._profile = profile or Profile()
+        self.profile: Profile = profile or Profile()
+        """What the service does where the interface leaves it open."""
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        self._network = Network.load()
-        tokens = {
-            "read_write": token,
-            "read_only": read_only_token,
-            "organisation": organisation_token,
-            "control": control_token,
-        }
-        self._tokens = Tokens(**{kind: token for kind, token in tokens.items() if token})
-        self._sessions = McpSessions(self.clock)
+        self.mcp: McpSwitches = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        """The options of `/mcp`."""
+        self.network: Network = Network.load()
+        """The ports, companies and journeys."""
+        self._tokens = Tokens(
+            token or random_token("rw"),
+            read_only_token or random_token("ro"),
+            organisation_token or random_token("org"),
+            control_token or None,
+        )
+        self.token: str = self._tokens.read_write
+        """The token that can read and write."""
+        self.read_only_token: str = self._tokens.read_only
+        """The token that can only read."""
+        self.organisation_token: str = self._tokens.organisation
+        """The token that can do everything, including recording payments."""
         self._seed = seed
         self._state_path = state
         self._inventory = inventory
@@ -115,62 +126,7 @@ class LocalService:
         self._port = port
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
-        self._service, self._app = self._build()
-
-    @property
-    def clock(self) -> Clock:
-        """The time of the service, which tests can move."""
-        return self._clock
-
-    @property
-    def faults(self) -> Faults:
-        """The faults to inject."""
-        return self._faults
-
-    @property
-    def counters(self) -> Counters:
-        """The requests, effects and connections so far."""
-        return self._counters
-
-    @property
-    def request_log(self) -> RequestLog:
-        """The latest requests."""
-        return self._request_log
-
-    @property
-    def mcp(self) -> McpSwitches:
-        """The options of `/mcp`."""
-        return self._mcp
-
-    @property
-    def profile(self) -> Profile:
-        """What the service does where the interface leaves it open."""
-        return self._profile
-
-    @property
-    def network(self) -> Network:
-        """The ports, companies and journeys."""
-        return self._network
-
-    @property
-    def service(self) -> Service:
-        """Every operation without HTTP; a new object after each `reset`."""
-        return self._service
-
-    @property
-    def token(self) -> str:
-        """The token that can read and write."""
-        return self._tokens.read_write
-
-    @property
-    def read_only_token(self) -> str:
-        """The token that can only read."""
-        return self._tokens.read_only
-
-    @property
-    def organisation_token(self) -> str:
-        """The token that can do everything, including recording payments."""
-        return self._tokens.organisation
+        self._build()
 
     @property
     def base_url(self) -> str:
@@ -197,8 +153,7 @@ class LocalService:
         if self._state is not None:
             self.service.detach()
             self._state.clear()
-        self._service, self._app = self._build()
-        self._sessions.clear()
+        self._build()
         self.faults.clear()
         self.mcp.reset()
         self.clock.reset()
@@ -209,11 +164,10 @@ class LocalService:
         with self._starting:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
-            if self._state_path is not None:
-                self._state = SandboxState(self._state_path)
             try:
-                if self._state is not None:
-                    self._service, self._app = self._build()
+                if self._state_path is not None:
+                    self._state = SandboxState(self._state_path)
+                    self._build()
                     self.clock.persist(self._state.clock, self._state.save_clock)
                 self._server = HttpServer(self._serve, self.counters, self._host, self._port)
             except BaseException:
@@ -238,21 +192,21 @@ class LocalService:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
-    def _build(self) -> tuple[Service, ASGIApp]:
+    def _build(self) -> None:
         seed, state = self._seed, self._state
         inventory = Inventory(counts_bookings=self._inventory)
         first = 1 if seed is None else seed
-        offers = Offers(self.network, self.clock, first, inventory, self.profile)
-        service = Service(
+        self.service: Service = Service(
             clock=self.clock,
-            offers=offers,
+            offers=Offers(self.clock, first, inventory, self.profile),
             faults=self.faults,
             counters=self.counters,
             ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
             state=state,
         )
-        mcp = McpEndpoint(service, self._tokens, self._sessions, self.mcp, self._host)
-        control = Control(service, self.mcp, self._tokens, self.request_log, self.reset)
-        endpoints = [*rest.routes(service, self._tokens), *pages.routes()]
+        """Every operation without HTTP; a new object after each `reset`."""
+        mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
+        control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
+        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
-        return service, apply_conventions(app, self.clock, self.request_log, self.profile)
+        self._app = apply_conventions(app, self.clock, self.request_log, self.profile)

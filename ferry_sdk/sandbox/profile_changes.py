@@ -57,14 +57,8 @@ def change_answer(profile: Profile, operation: str, answer: JsonValue) -> JsonVa
 
 
 def _each(change: _Change) -> _Change:
-    """Return a change of each record in a list, or in the list in an object's only member."""
-
-    def apply(answer: JsonValue) -> JsonValue:
-        if isinstance(answer, dict):
-            return {name: apply(member) for name, member in answer.items()}
-        return [change(record) for record in answer] if isinstance(answer, list) else answer
-
-    return apply
+    """Return a change of each record in a list."""
+    return lambda records: [change(record) for record in records]
 
 
 def _members(names: Collection[str], change: _Change) -> _Change:

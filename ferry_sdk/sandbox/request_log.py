@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.request_context import RequestContext
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -105,7 +106,7 @@ class RequestLog:
         """Add a request.
 
         Args:
-            scope: The request as ASGI; its `state` has the `operation`, `faults` and `named` ids.
+            scope: The request as ASGI; its `state` has the context of the request.
             status: The status of the reply, if there was one.
             seconds: How long it took.
             ids: The correlation id and the request id.
@@ -113,20 +114,21 @@ class RequestLog:
         first, *rest = scope["path"].removeprefix("/").split("/")
         if first in _UNLOGGED:
             return
-        method, state = scope["method"], scope.get("state", {})
+        method = scope["method"]
+        context = scope.get("state", {}).get("context") or RequestContext()
         entry = LoggedRequest(
             at=self._clock.now(),
             method=method if method in _METHODS else "OTHER",
             path="/" + "/".join(self._shown(part) for part in (first, *rest)),
-            operation=state.get("operation"),
+            operation=context.operation,
             status=status,
             milliseconds=round(seconds * 1000, 1),
             correlation_id="".join(
                 each if each.isprintable() else "?" for each in ids[0][:_LONGEST]
             ),
             request_id=ids[1],
-            faults=tuple(state.get("faults", ())),
-            **state.get("named", {}),
+            faults=tuple(context.faults),
+            **context.named,
         )
         with self._lock:
             self._entries.append(entry)

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
 
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
@@ -116,10 +116,10 @@ class Service:
                 context = CallContext(operation, caller, self.clock.now())
                 takes = (caller.language,) if row.arguments is Nothing else (request, context)
                 made = cast("JsonValue", handler(*takes))
-            if row.member is not None:
-                made = {row.member: made}
-            _note_ids(operation, made)
+            _note_ids(made)
             answer = change_answer(self._profile, operation, made)
+            if row.member is not None:
+                answer = {row.member: answer}
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
                 usual = _service_error(error, operation, caller)
@@ -133,7 +133,7 @@ class Service:
         Raises:
             ServiceError: The fault `refused` occurs.
         """
-        fault = self.faults.take_details(Refused, operation)
+        fault = self.faults.take(Refused, operation)
         if fault is not None:
             error = RefusedError(fault.status, Problem("refused"))
             usual = _service_error(error, operation, caller)
@@ -165,13 +165,13 @@ class Service:
             return self._sales.voucher_file(ticket_id, key, self.clock.now())
 
 
-def _note_ids(operation: str, answer: JsonValue) -> None:
+def _note_ids(answer: JsonValue) -> None:
     """Note the booking and the ticket that an answer names, for the log of requests."""
     if isinstance(answer, dict):
-        of_ticket = "ticket_id" if operation in {"tickets.get", "mcp.view_ticket"} else ""
-        for name, value in answer.items():
-            key = of_ticket if name == "id" else name
-            if key in {"booking_id", "ticket_id"} and isinstance(value, str):
+        ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
+        for key in ("booking_id", "ticket_id"):
+            value = ids.get(key)
+            if isinstance(value, str):
                 request_context.current().named[key] = value
 
 

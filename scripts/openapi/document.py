@@ -17,10 +17,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
+from ferry_sdk.models.docstrings import field_descriptions
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
+from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
 from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS, RESOURCES, TOOLS, Operation
+from ferry_sdk.sandbox.request_log import LoggedRequest
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.responses.fields import Error
@@ -120,6 +123,7 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         if "description" in schema:
             words = schema["description"].partition("\n\nAttributes:")[0]
             schema["description"] = words.partition("Interface:")[0].strip()
+    _describe_records(definitions)
     for name, fields in _TEXTS["client_fields"].items():
         for field in fields:
             del definitions[name]["properties"][field]
@@ -131,6 +135,15 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         properties = {member: schemas[name]}
         schemas[name] = {"type": "object", "properties": properties, "required": [member]}
     return definitions, schemas
+
+
+def _describe_records(definitions: dict[str, Json]) -> None:
+    """Describe the fields of the public records of the service, which are all sent."""
+    for model in (Effect, LoggedRequest):
+        definition = definitions[model.__name__]
+        definition["required"] = [*definition["properties"]]
+        for name, words in field_descriptions(model).items():
+            definition["properties"][name]["description"] = words
 
 
 def _operation(

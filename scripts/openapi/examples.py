@@ -14,7 +14,6 @@ from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import ENDPOINTS
@@ -89,7 +88,7 @@ class _Journey:
         self.examples: dict[str, Example] = {}
         self._service = Service(
             clock=clock,
-            offers=Offers(Network.load(), clock, 1),
+            offers=Offers(clock, 1),
             faults=Faults(),
             counters=Counters(clock),
             ids=Ids(SeededRandom(1)),

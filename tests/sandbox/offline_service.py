@@ -10,7 +10,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller
@@ -34,7 +34,7 @@ class OfflineService:
     def __init__(self, profile=None):
         self.clock, self.faults = Clock(NOW, frozen=True), Faults()
         self.counters = Counters(self.clock)
-        offers = Offers(Network.load(), self.clock, 1, profile=profile)
+        offers = Offers(self.clock, 1, profile=profile)
         parts = {"clock": self.clock, "faults": self.faults, "counters": self.counters}
         self.service = Service(offers=offers, **parts)
 

@@ -27,7 +27,7 @@ FAMILY += (Traveller("Infant", 1, "Female"),)
 
 
 def at(moment=NOW, seed=1):
-    return Offers(NETWORK, Clock(moment, frozen=True), seed)
+    return Offers(Clock(moment, frozen=True), seed)
 
 
 def query(

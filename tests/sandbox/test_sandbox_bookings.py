@@ -544,8 +544,8 @@ def test_every_fare_family_has_a_schedule_and_the_fee_rises_as_departure_approac
     }
     assert families == set(FEE_SCHEDULES)
     companies = Network.load().companies.values()
-    assert {each.voucher_delay for each in companies} == {None, 0 * HOUR, HOUR / 6}
-    assert {each.issuing_time for each in companies} == {0 * HOUR, timedelta(seconds=3)}
+    assert {each.voucher_minutes for each in companies} == {None, 0, 10}
+    assert {each.issuing_seconds for each in companies} == {0, 3}
     assert {each.notice for each in companies} == {0.5, 1.0, 2.0}
     assert {each.one_ticket for each in companies} == {True, False}
     unpaid = offline.create(name="SAVER")

@@ -18,7 +18,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
+from ferry_sdk.sandbox.faults.kinds import FaultKind, OptionExpired, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from scripts import fault_arguments
@@ -38,6 +38,7 @@ class CountingService:
         self.counters = Counters(Clock())
         self.done = 0
         app = Starlette(routes=[Route("/", self.answer, methods=["GET", "POST"])])
+        app.state.clock = Clock()
         self.server = HttpServer(app, self.counters, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self.server.port}/"
 
@@ -102,7 +103,8 @@ def test_every_kind_can_be_requested_by_its_name_and_an_invalid_request_is_refus
 
 def confirm(faults, times):
     """Return the fault of each of so many requests."""
-    return [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(times)]
+    occurred = (faults.take(OptionExpired, "bookings.confirm") for _ in range(times))
+    return [each and faults.taken[-1] for each in occurred]
 
 
 def test_a_fault_occurs_as_often_and_for_the_operation_and_kind_as_requested_by_threads_too():
@@ -116,9 +118,9 @@ def test_a_fault_occurs_as_often_and_for_the_operation_and_kind_as_requested_by_
     faults.clear()
     assert (faults.pending, faults.taken) == ((), ())
     fault = faults.add("option_expired", "bookings.confirm")
-    assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.create") is None
-    assert faults.take(FaultKind.OPTION_EXPIRED, "mcp.confirm_booking") is None
-    assert faults.take(FaultKind.PRICE_CHANGE, "bookings.confirm") is None
+    assert faults.take(OptionExpired, "bookings.create") is None
+    assert faults.take(OptionExpired, "mcp.confirm_booking") is None
+    assert faults.take(PriceChange, "bookings.confirm") is None
     assert confirm(faults, 2) == [fault, None]
     first = faults.add("option_expired", "bookings.*")
     second = faults.add("option_expired", "bookings.confirm", after=1)

@@ -244,13 +244,11 @@ def test_the_controls_answer_what_the_document_says(http, sandbox):
 def test_document_and_page_need_no_token_and_no_other_host(sandbox):
     with httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=30) as client:
         first = client.get("/openapi.json")
-        again = client.get("/openapi.json", headers={"if-none-match": first.headers["etag"]})
         page = client.get("/docs")
         files = re.findall(r'(?:href|src)="(docs/[^"]+)"', page.text)
         types = {name: client.get(f"/{name}").headers["content-type"] for name in files}
     assert first.json() == DOCUMENT
     assert first.headers["content-type"] == "application/json"
-    assert (again.status_code, again.content) == (304, b"")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-security-policy"].startswith("default-src 'none'; ")
     assert page.headers["x-content-type-options"] == "nosniff"

@@ -72,11 +72,6 @@ def test_the_service_runs_inside_its_with_block_only():
         assert sandbox.counters.requests["catalogue.ports"] == 2
 
 
-@each("kind", [Sandbox, AsyncSandbox])
-def test_dir_of_the_class_shows_what_a_service_has(kind):
-    assert {name for name in dir(kind()) if not name.startswith("_")} <= set(dir(kind))
-
-
 def test_a_small_reply_does_not_wait_for_an_acknowledgement(http):
     http.get("/nothing")
     seconds = []
@@ -243,31 +238,15 @@ def test_without_the_extra_the_error_names_it(package):
 # HTTP conventions of every reply
 
 
-def test_a_reply_is_compressed_if_the_client_prefers_it(sandbox, http):
-    some = ("gzip;q=0.5, identity;q=0.5", "deflate, gzip;q=1.0, *;q=0.5", "*;q=0, gzip")
-    refused = ("gzip;q=0", "gzip; q=0 , *", "*;q=0", "gzip;q=0.000, identity", "gzipped")
-    refused += ("identity", "gzip;q=0.2, identity;q=0.8", "x;gzip", "br", "")
-    for encoding, headers in {
-        "gzip": ("gzip", "GZIP", "*", "br, *;q=0.1", "gzip;q=0.5", *some),
-        None: refused,
-    }.items():
-        for accepted in headers:
-            reply = http.get("/api/vehicle-data", headers={"accept-encoding": accepted})
-            assert reply.status_code == 200
-            found = (accepted, reply.headers.get("content-encoding"))
-            assert found == (accepted, encoding)
-            assert reply.json()
+def test_a_reply_is_compressed_if_the_client_accepts_it(http):
     for accepted, encoding in (("gzip", "gzip"), ("identity", None)):
         headers = {"accept-encoding": accepted}
-        reply = http.post("/mcp", json=rpc("tools/list"), headers=headers)
-        assert reply.headers.get("content-encoding") == encoding
-        assert reply.json()["result"]
-    # Several headers count together.
-    lines = [("accept-encoding", "br"), ("accept-encoding", "gzip;q=0"), ("accept-encoding", "*")]
-    known = [(name, http.headers[name]) for name in ("authorization", "accept")]
-    reply = http.send(httpx.Request("GET", f"{sandbox.base_url}/api/port", headers=known + lines))
-    assert reply.status_code == 200
-    assert "content-encoding" not in reply.headers
+        for reply in (
+            http.get("/api/vehicle-data", headers=headers),
+            http.post("/mcp", json=rpc("tools/list"), headers=headers),
+        ):
+            assert reply.headers.get("content-encoding") == encoding
+            assert reply.json()
 
 
 @each("method", ["GET", "POST", "PUT", "DELETE"])
@@ -283,11 +262,10 @@ def test_rest_and_mcp_refuse_a_body_over_the_limit(sandbox, http):
     message = json.dumps(rpc("ping")).encode()
     largest = message.ljust(LARGEST_BODY)
     assert http.post("/mcp", content=largest, headers=headers).json()["result"] == {}
-    for too_large in (largest + b" ", iter([largest, b" "])):
-        reply = http.post("/mcp", content=too_large, headers=headers)
-        assert (reply.status_code, reply.json()["error"]["code"]) == (413, -32600)
-    reply = http.post("/api/journey", content=largest + b" ", headers=headers)
-    assert (reply.status_code, reply.json()["code"]) == (413, "BODY_TOO_LARGE")
+    for too_large in (largest + b" ", [largest, b" "]):
+        for path in ("/mcp", "/api/journey"):
+            reply = http.post(path, content=too_large, headers=headers)
+            assert (reply.status_code, reply.json()["code"]) == (413, "BODY_TOO_LARGE")
     assert sandbox.counters.requests == {"mcp.ping": 1}
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk._runtime.data import data_beside
-from ferry_sdk.sandbox.api.control_page import page
+from ferry_sdk.sandbox.api.openapi.pages import file_response
 from ferry_sdk.sandbox.clock import to_utc
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.sandbox.faults.fault import Fault
@@ -28,7 +27,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     problem,
 )
-from ferry_sdk.sandbox.network.trial_routes import COMPANY, trial_routes
+from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
@@ -38,7 +37,6 @@ from ferry_sdk.sandbox.responses.fields import JsonObject
 from ferry_sdk.sandbox.service import Service
 
 _Fields = Mapping[str, JsonValue]
-_Handler = Callable[[_Fields], object]
 _PAGE = 1000
 _LATEST = 100
 
@@ -54,22 +52,16 @@ class Control:
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
-        """Return one route for each path."""
-        handlers: dict[str, dict[str, _Handler]] = {}
-        for each in ENDPOINTS:
-            handlers.setdefault(each.path, {})[each.method] = partial(each.handle, self)
+        """Return the routes."""
         return [
             Route("/_sandbox/", self._page, methods=["GET"]),
-            *(
-                Route(path, self._endpoint(methods), methods=list(methods))
-                for path, methods in handlers.items()
-            ),
+            *(Route(each.path, self._endpoint(each), methods=[each.method]) for each in ENDPOINTS),
         ]
 
     async def _page(self, request: Request) -> Response:
         """Answer with the page. It shows nothing by itself, so that it can ask for the token."""
         denied = None if self.tokens.control else self._access_error(request)
-        return denied or page()
+        return denied or file_response("control.html")
 
     def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
@@ -109,15 +101,15 @@ class Control:
         return {
             "routes": [
                 {
-                    "company": COMPANY,
+                    "company": way.route.companies[0],
                     "depart_code": way.depart.code,
                     "arrive_code": way.arrive.code,
                     "journey_id": way.id,
                     "route": f"{way.depart.name} → {way.arrive.name}",
-                    "happens": route.happens,
+                    "happens": way.route.happens,
                 }
-                for route in trial_routes()
-                for way in route.journeys
+                for way in Network.load(with_trials=True).journeys.values()
+                if way.route.happens
             ]
         }
 
@@ -157,21 +149,14 @@ class Control:
         self.reset()
         return {}
 
-    def _endpoint(
-        self, handlers: Mapping[str, _Handler]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """Return the handler of one path; HEAD is answered as GET without a body."""
-
+    def _endpoint(self, row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             if (denied := self._access_error(request)) is not None:
                 return denied
-            handler = handlers["GET" if request.method == "HEAD" else request.method]
-            in_query = request.method in {"GET", "HEAD"}
             try:
-                fields = (
-                    dict(request.query_params) if in_query else _parse_body(await request.body())
-                )
-                return JSONResponse(handler(fields))
+                if row.method == "GET":
+                    return JSONResponse(row.handle(self, dict(request.query_params)))
+                return JSONResponse(row.handle(self, _parse_body(await request.body())))
             except InvalidOrderError as error:
                 return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
             except (ValueError, OverflowError) as error:

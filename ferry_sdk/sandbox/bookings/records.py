@@ -18,7 +18,6 @@ from ferry_sdk.sandbox.bookings.fees import ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.offers.fares import round_to_cents
 from ferry_sdk.sandbox.requests.access import Access, CallContext
-from ferry_sdk.sandbox.requests.bookings import Passenger
 from ferry_sdk.sandbox.requests.errors import text
 
 if TYPE_CHECKING:
@@ -92,7 +91,10 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
         "pdf_url": voucher_url(ticket, context),
         "direction": TicketDirection("+".join(leg.offer.direction.upper() for leg in ticket.legs)),
         "vehicle": _vehicle(booking, ticket),
-        "passengers": [_passenger(passenger) for passenger in booking.passengers],
+        "passengers": [
+            passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
+            for passenger in booking.passengers
+        ],
         "availability": _crossings(ticket, language),
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
@@ -122,37 +124,24 @@ def pricing_record(booking: Booking, access: Access, language: str) -> JsonObjec
     first = booking.passengers[0]
     buyer = booking.contact.name if booking.contact else f"{first.first_name} {first.last_name}"
     companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
+    label = text("label_commission", language)
+    kept = {"key": "commission", "label": label, "amount": float(commission)}
     return {
         "viewer_role": role,
         "currency": CURRENCY,
-        "received": {
-            "amount": float(received),
-            "currency": CURRENCY,
-            "from_label": buyer,
-            "from_kind": "customer",
-        },
-        "kept": {
-            "total": float(commission),
-            "lines": [
-                {
-                    "key": "commission",
-                    "label": text("label_commission", language),
-                    "amount": float(commission),
-                }
-            ],
-        },
-        "reverse": {
-            "amount": float(received - commission),
-            "currency": CURRENCY,
-            "to_label": ", ".join(companies),
-            "to_kind": "carrier",
-        },
+        "received": _amount(received, from_label=buyer, from_kind="customer"),
+        "kept": {"total": float(commission), "lines": [kept]},
+        "reverse": _amount(received - commission, to_label=", ".join(companies), to_kind="carrier"),
         "balance": {
             "mutated": charged > ZERO,
             "before": float(booking.total),
             "after": float(booking.total - charged),
         },
     }
+
+
+def _amount(amount: Decimal, **party: str) -> JsonObject:
+    return {"amount": float(amount), "currency": CURRENCY, **party}
 
 
 def fee_record(fee: Fee, status: TicketStatus) -> JsonObject:
@@ -235,12 +224,9 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
     return {
         leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
-            "journey_id": leg.offer.sailing.journey.id,
             "company": leg.offer.sailing.company.name,
-            "ship_name": leg.offer.sailing.ship.name,
+            "ship_name": leg.offer.sailing.ship,
             "place_name": leg.place.name_in(language),
-            "depart_code": leg.offer.sailing.journey.depart.code,
-            "arrive_code": leg.offer.sailing.journey.arrive.code,
             **_journey(leg, language),
             **_validity(leg),
         }
@@ -259,8 +245,3 @@ def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:
         "model": booked.model or searched.model,
         "type": searched.type.name,
     }
-
-
-def _passenger(passenger: Passenger) -> JsonObject:
-    shown = passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
-    return {**shown, "nationality": passenger.nationality and passenger.nationality.upper()}

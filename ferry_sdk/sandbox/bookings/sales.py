@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from string import digits
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.disruptions import apply_disruptions
 from ferry_sdk.sandbox.bookings.fees import ZERO
-from ferry_sdk.sandbox.bookings.places import check_places, check_selection, reserve
 from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
@@ -27,17 +27,22 @@ from ferry_sdk.sandbox.bookings.records import (
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
-from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
+from ferry_sdk.sandbox.bookings.tickets import WAITING, Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.faults.kinds import (
+    FailsLater,
+    OptionExpired,
+    PlaceTaken,
+    PriceChange,
+    TicketFails,
+)
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests
 from ferry_sdk.sandbox.requests.access import CallContext
-from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
+from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.control import BookingsState
@@ -45,8 +50,6 @@ if TYPE_CHECKING:
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
-
-FailureT = TypeVar("FailureT", TicketFails, FailsLater)
 
 
 @dataclass(eq=False, repr=False)
@@ -62,7 +65,6 @@ class Sales:
     def __post_init__(self) -> None:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
-        self._numbers: set[str] = set()
         self._used: dict[str, Booking] = {}
         for record in () if self.state is None else self.state.bookings():
             self._add(load_booking(record, self.offers.network))
@@ -78,8 +80,8 @@ class Sales:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self.offers, self.ids, context.now)
         request_context.current().journeys.update(_journeys(tickets))
-        check_selection(request, tickets, self.offers, self.faults, context)
-        if change := self.faults.take_details(PriceChange, context.operation):
+        self._check_places_of(request, tickets, context)
+        if change := self.faults.take(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
@@ -107,30 +109,31 @@ class Sales:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self.faults.take(
-            FaultKind.OPTION_EXPIRED, context.operation
+            OptionExpired, context.operation
         ):
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
         for ticket in issuable:
-            check_places(ticket, self.offers, context.now)
-        failing, _ = self._ticket_to_fail(TicketFails, booking, issuable, context)
-        issued = [ticket for ticket in issuable if ticket is not failing]
-        if failing is not None:
+            # One of a presale holds no places yet, and one that failed no more.
+            held = ticket.holds_place(context.now)
+            self._check_free(() if held else ticket.legs, context.now)
+        issued = issuable
+        if failure := self.faults.take(TicketFails, context.operation):
+            failing = _chosen(booking, issuable, failure.index)
             failing.status = TicketStatus.FAILED
-        numbers = [self._number(ticket) for ticket in issued]
+            issued = [ticket for ticket in issuable if ticket is not failing]
         if not issued:
             raise conflict("company_refused")
-        failing, failure = self._ticket_to_fail(FailsLater, booking, issued, context)
-        fails_after = timedelta(seconds=failure.seconds) if failure else None
-        for ticket, number in zip(issued, numbers, strict=True):
-            ticket.issue(context.now, number, fails_after if ticket is failing else None)
+        for ticket in issued:
+            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
+            ticket.issue(context.now, number)
+        first = issued[0]
+        answer = {"ticket_id": first.id, "ticket_number": first.number}
+        if later := self.faults.take(FailsLater, context.operation):
+            failing = _chosen(booking, issued, later.index)
+            failing.fail_after(context.now, timedelta(seconds=later.seconds))
         self.counters.effect("bookings.confirm", booking.id)
-        return {
-            "booking_id": booking.id,
-            "status": "confirmed",
-            "ticket_id": issued[0].id,
-            "ticket_number": numbers[0],
-        }
+        return {"booking_id": booking.id, "status": "confirmed", **answer}
 
     def booking(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a booking."""
@@ -219,9 +222,31 @@ class Sales:
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
-            reserve(ticket, self.offers)
-            if ticket.number is not None:
-                self._numbers.add(ticket.number)
+            for leg in ticket.legs:
+                kind, units = leg.place.kind.code, leg.place.units
+                self.offers.inventory.add(leg.offer.sailing.id, kind, units, ticket.holds_place)
+
+    def _check_places_of(
+        self, request: requests.NewBooking, tickets: Sequence[Ticket], context: CallContext
+    ) -> None:
+        """Check the places of a new booking, which the fault `place_taken` takes away."""
+        legs = [leg for ticket in tickets for leg in ticket.legs]
+        chosen = [each.place_id for each in request.availabilities]
+        loss = self.faults.take(PlaceTaken, context.operation, lambda it: it.index < len(legs))
+        if loss is not None:
+            lost = legs[loss.index]
+            if loss.sold_out:
+                self.offers.inventory.sell_out(lost.offer.sailing.id, lost.place.kind.code)
+            raise _place_taken(lost, chosen)
+        self._check_free(legs, context.now, chosen)
+
+    def _check_free(
+        self, legs: Sequence[Leg], now: datetime, chosen: Sequence[str] | None = None
+    ) -> None:
+        """Raise an error if a place has been taken since the search."""
+        for leg in legs:
+            if not self.offers.is_free(leg.offer.sailing, leg.place, now):
+                raise _place_taken(leg, chosen)
 
     def _booking(self, booking_id: str, context: CallContext, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
@@ -246,25 +271,16 @@ class Sales:
         booking.settle(context.now)
         apply_disruptions(booking, self.faults, context)
 
-    def _ticket_to_fail(
-        self,
-        model: type[FailureT],
-        booking: Booking,
-        issuable: Sequence[Ticket],
-        context: CallContext,
-    ) -> tuple[Ticket, FailureT] | tuple[None, None]:
-        failure = self.faults.take_details(model, context.operation)
-        if failure is None:
-            return None, None
-        wanted = booking.tickets[failure.index : failure.index + 1 or None]
-        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1]), failure
 
-    def _number(self, ticket: Ticket) -> str:
-        while True:
-            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
-            if number not in self._numbers:
-                self._numbers.add(number)
-                return number
+def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:
+    """Return the ticket of a booking with an index, if it is one of these; else their last."""
+    wanted = booking.tickets[index : index + 1 or None]
+    return next((ticket for ticket in wanted if ticket in tickets), tickets[-1])
+
+
+def _place_taken(leg: Leg, chosen: Sequence[str] | None) -> RefusedError:
+    path = f"availabilities[{chosen.index(leg.place.id)}].place_id" if chosen else None
+    return RefusedError(409, Problem("place_taken", path))
 
 
 def _journeys(tickets: Sequence[Ticket]) -> set[str]:

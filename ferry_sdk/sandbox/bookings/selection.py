@@ -12,7 +12,7 @@ from ferry_sdk.models.travellers import age_on
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.accommodation import Traveller
-from ferry_sdk.sandbox.offers.offer import Offer
+from ferry_sdk.sandbox.offers.offer import Offer, OfferInputs
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.bookings import NewBooking, Passenger, Selection
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
@@ -81,8 +81,7 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     place = offer.place(selection.place_id)
     if place is None:
         raise invalid(f"{path}.place_id", "place_unknown")
-    chosen = dataclasses.replace(offer, tariffs=(tariff,), places=(place,))
-    return Leg(chosen, tariff, place, offer.price(tariff, place))
+    return Leg(offer, tariff, place, offer.price(tariff, place))
 
 
 def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
@@ -90,19 +89,19 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
     day = offer.sailing.depart_at.date()
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
         return offer
-    waiting = sorted(passengers, key=lambda passenger: passenger.order or 0)
     travellers: list[Traveller] = []
-    for traveller in offer.party.travellers:
-        passenger = next(each for each in waiting if each.type == traveller.kind)
-        waiting.remove(passenger)
+    for traveller, passenger in zip(
+        sorted(offer.party.travellers, key=lambda traveller: traveller.kind),
+        sorted(passengers, key=lambda passenger: (passenger.type, passenger.order or 0)),
+        strict=True,
+    ):
         stated_age = traveller.age if passenger.age is None else passenger.age
         age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
-    true = tuple(travellers)
-    return offer if true == offer.party.travellers else offers.for_travellers(offer, true)
+    return offers.for_travellers(offer, tuple(travellers))
 
 
-def _kinds(offer: Offer) -> Counter[str]:
+def _kinds(offer: OfferInputs) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.party.travellers)
 
 
@@ -148,7 +147,7 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
             yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.level.type})
 
 
-def _party_problems(request: NewBooking, offer: Offer) -> Iterator[Problem]:
+def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem]:
     searched = _kinds(offer)
     if searched != Counter(passenger.type for passenger in request.passengers):
         counted = [f"{searched[kind]} {kind}" for kind in PASSENGER_TYPES if searched[kind]]
@@ -169,18 +168,17 @@ def _passenger_problems(request: NewBooking, legs: list[Leg]) -> Iterator[Proble
     for index, passenger in enumerate(request.passengers):
         path = f"passengers[{index}]"
         if passenger.birth_date is not None:
-            if passenger.birth_date > starts:
-                yield Problem("birth_future", f"{path}.birth_date")
-            else:
-                wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
-                if wrong is not None:
-                    yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
+            wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
+            if wrong is not None:
+                yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
         if passenger.doc_expiration is not None and passenger.doc_expiration < ends:
             yield Problem("document_expired", f"{path}.doc_expiration")
 
 
 def _birth_problem(passenger: Passenger, age: int) -> str | None:
     """Return the problem with a birth date; a difference of one year is accepted."""
+    if age < 0:
+        return "birth_future"
     if passenger.age is not None and abs(age - passenger.age) > 1:
         return "birth_age"
     least, most = AGES[passenger.type]

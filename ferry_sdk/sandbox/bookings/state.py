@@ -17,7 +17,7 @@ from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253
-_VERSION = 2
+_VERSION = 3
 _TIMEOUT = 1.0
 """Seconds to wait for another service."""
 _TABLES = (
@@ -126,12 +126,7 @@ class SandboxState:
     ) -> None:
         if used_ids is not None:
             changes = [*changes, (_SAVE_SETTING, ("used_ids", str(used_ids)))]
-        with self._lock:
+        with self._lock, self._database:  # which commits the changes, or rolls them back
             self._database.execute("BEGIN")
-            try:
-                for statement, values in changes:
-                    self._database.execute(statement, values)
-                self._database.execute("COMMIT")
-            except BaseException:
-                self._database.execute("ROLLBACK")
-                raise
+            for statement, values in changes:
+                self._database.execute(statement, values)

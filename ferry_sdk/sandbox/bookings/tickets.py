@@ -16,7 +16,7 @@ from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee
 from ferry_sdk.sandbox.network.geography import Company
 from ferry_sdk.sandbox.offers.accommodation import Place
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
-from ferry_sdk.sandbox.offers.offer import Offer
+from ferry_sdk.sandbox.offers.offer import OfferInputs
 from ferry_sdk.sandbox.requests.errors import conflict
 
 _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
@@ -34,7 +34,7 @@ class Leg:
         moved: Whether the company has moved its departure.
     """
 
-    offer: Offer
+    offer: OfferInputs
     tariff: Tariff
     place: Place
     price: Decimal
@@ -43,16 +43,13 @@ class Leg:
     def move(self, by: timedelta) -> Leg:
         """Return the crossing at another time, as the company has moved it."""
         old = self.offer.sailing
-        sailing = dataclasses.replace(
-            old, depart_at=_later(old.depart_at, by), arrive_at=_later(old.arrive_at, by)
+        # In UTC, because local times skip or repeat an hour where summer time begins or ends.
+        departs, arrives = (
+            moment.astimezone(timezone.utc) + by for moment in (old.depart_at, old.arrive_at)
         )
+        sailing = dataclasses.replace(old, depart_at=departs, arrive_at=arrives)
         offer = dataclasses.replace(self.offer, sailing=sailing)
         return dataclasses.replace(self, offer=offer, moved=True)
-
-
-def _later(moment: datetime, by: timedelta) -> datetime:
-    """Add elapsed time, which differs from local time where summer time begins or ends."""
-    return (moment.astimezone(timezone.utc) + by).astimezone(moment.tzinfo)
 
 
 @dataclass(slots=True)
@@ -107,16 +104,18 @@ class Ticket:
 
     def voucher_ready(self, now: datetime) -> bool:
         """Tell whether the voucher can be fetched."""
-        delay = self.company.voucher_delay
+        delay = self.company.voucher_minutes
         if self.status is not TicketStatus.ISSUED or self.issued_at is None or delay is None:
             return False
-        return now >= self.issued_at + delay
+        return now >= self.issued_at + timedelta(minutes=delay)
 
     def settle(self, now: datetime) -> None:
-        """Apply the passage of time: issue a pending ticket, expire an overdue one."""
+        """Apply the passage of time: fail or issue a pending ticket, expire an overdue one."""
         if self.status is TicketStatus.PENDING and self.fails_at is not None:
-            if now >= self.fails_at:
-                self._fail()
+            if now >= self.fails_at:  # only an external payment stays
+                self.status = TicketStatus.FAILED
+                self.paid = self.payment_ref is not None
+                self.number = self.issued_at = self.fails_at = None
         elif self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
             self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
@@ -129,12 +128,6 @@ class Ticket:
         if self.status is TicketStatus.PENDING:
             return self.fails_at is None or now < self.fails_at
         return self.status is TicketStatus.ISSUED
-
-    def _fail(self) -> None:
-        """Fail instead of being issued; only an external payment stays."""
-        self.status = TicketStatus.FAILED
-        self.paid = self.payment_ref is not None
-        self.number = self.issued_at = self.fails_at = None
 
     def move(self, leg: Leg, by: timedelta) -> None:
         """Move a crossing; the deadline moves with the departure, and is not after it."""
@@ -174,19 +167,18 @@ class Ticket:
             for leg, price in zip(self.legs, prices, strict=True)
         )
 
-    def issue(self, now: datetime, number: str, fails_after: timedelta | None = None) -> None:
-        """Pay and issue the ticket; with some companies it is pending for a few seconds.
-
-        Args:
-            now: The time.
-            number: The ticket number.
-            fails_after: How long it is pending before it fails; by default it does not.
-        """
+    def issue(self, now: datetime, number: str) -> None:
+        """Pay and issue the ticket; with some companies it is pending for a few seconds."""
         self.paid = True
         self.number = number
-        self.issued_at = now + self.company.issuing_time
-        self.fails_at = None if fails_after is None else now + fails_after
+        self.issued_at = now + timedelta(seconds=self.company.issuing_seconds)
         self.status = TicketStatus.PENDING
+        self.settle(now)
+
+    def fail_after(self, now: datetime, delay: timedelta) -> None:
+        """Let an issued ticket be pending, and fail after the delay."""
+        self.status = TicketStatus.PENDING
+        self.fails_at = now + delay
         self.settle(now)
 
     def fee(self, now: datetime) -> Fee:
@@ -210,9 +202,8 @@ class Ticket:
         Raises:
             RefusedError: The ticket is cancelled, expired, being issued, or has sailed.
         """
-        hindrance = _NOT_CANCELLABLE.get(self.status)
-        if hindrance is None and now >= self.ends_at:
-            hindrance = "ticket_sailed"
+        sailed = "ticket_sailed" if now >= self.ends_at else None
+        hindrance = _NOT_CANCELLABLE.get(self.status, sailed)
         if hindrance is not None:
             raise conflict(hindrance)
 

@@ -7,6 +7,7 @@ reply. A request takes at most one fault of each phase, the one requested first.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -18,20 +19,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import Unpack
 
-from ferry_sdk.sandbox.faults import request_context
+from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
 from ferry_sdk.sandbox.faults.fault import Fault
-from ferry_sdk.sandbox.faults.kinds import Delay, FaultKind
+from ferry_sdk.sandbox.faults.kinds import Delay, DelayAfter, DelayBefore, FaultKind
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
 from ferry_sdk.sandbox.faults.value_faults import ValueFault
 
 DetailsT = TypeVar("DetailsT", bound=BaseModel)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Pending:
     fault: Fault
-    left: int | None
+    left: float
     passed: int = 0
 
 
@@ -94,16 +95,10 @@ class Faults:
         if isinstance(kind, Fault):
             fault = kind
         else:
-            head = {
-                "kind": kind,
-                "operation": operation,
-                "company": company,
-                "times": times,
-                "after": after,
-            }
-            fault = Fault.read({**head, **details})
+            head = {"kind": kind, "operation": operation, "company": company}
+            fault = Fault.read({**head, "times": times, "after": after, **details})
         with self._lock:
-            self._pending.append(_Pending(fault, fault.times))
+            self._pending.append(_Pending(fault, fault.times or math.inf))
         return fault
 
     def clear(self) -> None:
@@ -124,11 +119,7 @@ class Faults:
         with self._lock:
             return tuple(self._taken)
 
-    def take(self, kind: FaultKind, operation: str) -> Fault | None:
-        """Return the fault of this kind that occurs now for `operation`, if any."""
-        return self._take(operation, lambda fault: fault.kind is kind)
-
-    def take_details(
+    def take(
         self,
         model: type[DetailsT],
         operation: str,
@@ -138,21 +129,39 @@ class Faults:
 
         A fault that does not apply stays pending.
         """
-
-        def fits(fault: Fault) -> bool:
-            return isinstance(fault.details, model) and applies(fault.details)
-
-        fault = self._take(operation, lambda fault: isinstance(fault.details, model), fits)
-        return fault.details if fault is not None and isinstance(fault.details, model) else None
+        context = request_context.current()
+        standing = (each for name in context.journeys for each in self._standing.get(name, ()))
+        taken: tuple[_Pending, DetailsT] | None = None
+        with self._lock:
+            for pending in (*self._pending, *(_Pending(fault, math.inf) for fault in standing)):
+                fault = pending.fault
+                if (
+                    fault.company not in {None, context.company}
+                    or not isinstance(fault.details, model)
+                    or not fnmatchcase(operation, fault.operation)
+                ):
+                    continue
+                if pending.passed < fault.after:
+                    pending.passed += 1
+                elif taken is None and applies(fault.details):
+                    taken = pending, fault.details
+            if taken is None:
+                return None
+            pending, details = taken
+            context.faults.append(pending.fault.kind.value)
+            if pending in self._pending:
+                self._taken.append(pending.fault)
+                pending.left -= 1
+                if not pending.left:
+                    self._pending.remove(pending)
+            return details
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
         """Return the value that `operation` answers, changed by the fault that applies.
 
         A fault that would change nothing, because its field does not exist, stays pending.
         """
-        fault = self.take_details(
-            ValueFault, operation, lambda details: details.reshape(value) != value
-        )
+        fault = self.take(ValueFault, operation, lambda details: details.reshape(value) != value)
         return value if fault is None else fault.reshape(value)
 
     async def around(
@@ -163,56 +172,16 @@ class Faults:
         The request is read completely first. `produce` does the work; it is not called if a fault
         answers before the work.
         """
-        request_context.begin(await request.body())
-        request.state.operation = operation
-        request.state.faults = request_context.current().faults
-        request.state.named = request_context.current().named
-        await self._wait(FaultKind.DELAY_BEFORE, operation)
-        if fault := self.take_details(RequestFault, operation):
+        request.state.context = request_context.begin(operation, await request.body())
+        await self._wait(DelayBefore, operation)
+        if fault := self.take(RequestFault, operation):
             return fault.respond(request, Response())
         response = await produce()
-        await self._wait(FaultKind.DELAY_AFTER, operation)
-        if corruption := self.take_details(ReplyFault, operation):
+        await self._wait(DelayAfter, operation)
+        if corruption := self.take(ReplyFault, operation):
             return corruption.respond(request, response)
         return response
 
-    async def _wait(self, kind: FaultKind, operation: str) -> None:
-        fault = self.take(kind, operation)
-        if fault is not None and isinstance(fault.details, Delay):
-            await asyncio.sleep(fault.details.seconds)
-
-    def _take(
-        self,
-        operation: str,
-        chosen: Callable[[Fault], bool],
-        applies: Callable[[Fault], bool] = lambda _: True,
-    ) -> Fault | None:
-        context = request_context.current()
-
-        def matches(fault: Fault) -> bool:
-            is_meant = fault.company in {None, context.company}
-            return is_meant and chosen(fault) and fnmatchcase(operation, fault.operation)
-
-        with self._lock:
-            selected: _Pending | None = None
-            for pending in self._pending:
-                if matches(pending.fault):
-                    if pending.passed < pending.fault.after:
-                        pending.passed += 1
-                    elif selected is None and applies(pending.fault):
-                        selected = pending
-            if selected is None:
-                standing = (
-                    each for name in context.journeys for each in self._standing.get(name, ())
-                )
-                fault = next((each for each in standing if matches(each) and applies(each)), None)
-            else:
-                fault = selected.fault
-                self._taken.append(fault)
-                if selected.left is not None:
-                    selected.left -= 1
-                    if selected.left == 0:
-                        self._pending.remove(selected)
-            if fault is not None:
-                context.faults.append(fault.kind.value)
-            return fault
+    async def _wait(self, model: type[Delay], operation: str) -> None:
+        if delay := self.take(model, operation):
+            await asyncio.sleep(delay.seconds)

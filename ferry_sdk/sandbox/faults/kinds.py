@@ -31,7 +31,7 @@ class FaultKind(str, Enum):
 
     CUT_BEFORE = "cut_before", "socket_faults.CutBefore"
     """The request is read, nothing is done, and the connection is cut."""
-    DELAY_BEFORE = "delay_before", "kinds.Delay"
+    DELAY_BEFORE = "delay_before", "kinds.DelayBefore"
     """The work starts some seconds late."""
     RATE_LIMITED = "rate_limited", "reply_faults.RateLimited"
     """The reply is 429, with or without `Retry-After`; nothing is done."""
@@ -45,16 +45,16 @@ class FaultKind(str, Enum):
     """The reply is 406 or 415; nothing is done."""
     REDIRECT = "redirect", "reply_faults.Redirect"
     """The reply is a redirect; nothing is done."""
-    SESSION_EXPIRED = "session_expired", "kinds.Details"
+    SESSION_EXPIRED = "session_expired", "kinds.SessionExpired"
     """The MCP session of the request ends and the reply is 404; nothing is done."""
-    SESSION_REQUIRED = "session_required", "kinds.Details"
+    SESSION_REQUIRED = "session_required", "kinds.SessionRequired"
     """The reply is 400, as if the MCP request needed a session; nothing is done."""
 
     LOSE_REPLY = "lose_reply", "socket_faults.LoseReply"
     """The work is done, then the connection is cut without a reply."""
     TRUNCATE = "truncate", "socket_faults.Truncate"
     """The work is done, then the connection ends within the reply."""
-    DELAY_AFTER = "delay_after", "kinds.Delay"
+    DELAY_AFTER = "delay_after", "kinds.DelayAfter"
     """The work is done at once; the reply comes some seconds late."""
     TRICKLE = "trickle", "socket_faults.Trickle"
     """The work is done; the body of the reply comes in small pieces."""
@@ -86,7 +86,7 @@ class FaultKind(str, Enum):
 
     PRICE_CHANGE = "price_change", "kinds.PriceChange"
     """A booking is created at a different price from the search."""
-    OPTION_EXPIRED = "option_expired", "kinds.Details"
+    OPTION_EXPIRED = "option_expired", "kinds.OptionExpired"
     """The booking has expired when it is confirmed."""
     TICKET_FAILS = "ticket_fails", "kinds.TicketFails"
     """One ticket fails when the booking is confirmed."""
@@ -123,6 +123,26 @@ class Delay(Details):
     """
 
     seconds: Duration = 1.0
+
+
+class DelayBefore(Delay):
+    """A delay of the work."""
+
+
+class DelayAfter(Delay):
+    """A delay of the reply."""
+
+
+class SessionExpired(Details):
+    """The end of an MCP session."""
+
+
+class SessionRequired(Details):
+    """A request that lacks an MCP session."""
+
+
+class OptionExpired(Details):
+    """The end of a booking before its confirmation."""
 
 
 class PriceChange(Details):

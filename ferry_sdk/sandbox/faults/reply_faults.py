@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from email.utils import formatdate
+from datetime import timedelta
+from email.utils import format_datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -22,13 +22,9 @@ _ACCESS_ERRORS = {
 class ErrorFault(Details):
     """A fault that sends a response of its own."""
 
-    def answer(self) -> Response:
-        """Return the response."""
-        raise NotImplementedError
-
     def respond(self, _request: Request, _good: Response, /) -> Response:
         """Return the response to send instead of the good one."""
-        return self.answer()
+        raise NotImplementedError
 
 
 class RequestFault(ErrorFault):
@@ -50,12 +46,13 @@ class RetryAfter(ErrorFault):
     retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
     as_date: bool = False
 
-    def headers(self) -> dict[str, str]:
-        """Return the header, if any."""
+    def headers(self, request: Request) -> dict[str, str]:
+        """Return the header, if any; a date is one of the service's clock."""
         if self.retry_after is None:
             return {}
-        moment = formatdate(time.time() + self.retry_after, usegmt=True)
-        return {"retry-after": moment if self.as_date else str(self.retry_after)}
+        moment = request.app.state.clock.now() + timedelta(seconds=self.retry_after)
+        value = format_datetime(moment, usegmt=True) if self.as_date else str(self.retry_after)
+        return {"retry-after": value}
 
 
 class Failure(RetryAfter):
@@ -67,9 +64,9 @@ class Failure(RetryAfter):
 
     status: Annotated[int, Field(ge=500, le=599)] = 503
 
-    def answer(self) -> Response:
+    def respond(self, request: Request, _: Response, /) -> Response:
         """Return the error response."""
-        return problem(self.status, "SERVER_ERROR", "The service failed", self.headers())
+        return problem(self.status, "SERVER_ERROR", "The service failed", self.headers(request))
 
 
 class FailBefore(Failure, RequestFault):
@@ -79,15 +76,15 @@ class FailBefore(Failure, RequestFault):
 class RateLimited(RetryAfter, RequestFault):
     """Too many requests."""
 
-    def answer(self) -> Response:
+    def respond(self, request: Request, _: Response, /) -> Response:
         """Return a 429."""
-        return problem(429, "RATE_LIMITED", "Too many requests", self.headers())
+        return problem(429, "RATE_LIMITED", "Too many requests", self.headers(request))
 
 
 class Timeout(ErrorFault):
     """The server reports a timeout."""
 
-    def answer(self) -> Response:
+    def respond(self, _request: Request, _: Response, /) -> Response:
         """Return a 408."""
         return problem(408, "REQUEST_TIMEOUT", "The request took too long")
 
@@ -105,7 +102,7 @@ class Unauthorized(RequestFault):
 
     status: Literal[401, 403] = 401
 
-    def answer(self) -> Response:
+    def respond(self, _request: Request, _: Response, /) -> Response:
         """Return the status with a `WWW-Authenticate` header."""
         error, code, message = _ACCESS_ERRORS[self.status]
         challenge = {"www-authenticate": f'Bearer error="{error}"'}
@@ -121,7 +118,7 @@ class NotAcceptable(RequestFault):
 
     status: Literal[406, 415] = 406
 
-    def answer(self) -> Response:
+    def respond(self, _request: Request, _: Response, /) -> Response:
         """Return the status."""
         return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
@@ -137,7 +134,7 @@ class Redirect(RequestFault):
     status: Literal[301, 302, 303, 307, 308] = 307
     location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
 
-    def answer(self) -> Response:
+    def respond(self, _request: Request, _: Response, /) -> Response:
         """Return the redirect."""
         return Response(status_code=self.status, headers={"location": self.location})
 

@@ -65,7 +65,7 @@ class Truncate(ConnectionFault, ReplyFault):
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the start of the body, then end the connection."""
         kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
-        await connection.start(reply.without_length() if self.chunked else reply.start)
+        await connection.forward(reply.without_length() if self.chunked else reply.start)
         await connection.body(reply.body[:kept], more=True)
         if self.reset:
             await connection.cut(reset=True)
@@ -88,7 +88,7 @@ class Trickle(ConnectionFault, ReplyFault):
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the body in equal pieces at equal intervals."""
         size = max(-(-len(reply.body) // self.pieces), 1)
-        await connection.start(reply.start)
+        await connection.forward(reply.start)
         for begin in range(0, len(reply.body), size):
             if begin:
                 await asyncio.sleep(self.seconds / (self.pieces - 1))
@@ -107,7 +107,7 @@ class LeaveOpen(ConnectionFault, ReplyFault):
 
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the reply in chunks and delay the last, empty chunk."""
-        await connection.start(reply.without_length())
+        await connection.forward(reply.without_length())
         await connection.body(reply.body, more=True)
         try:
             await asyncio.wait_for(connection.wait_closed(), self.seconds)
@@ -120,6 +120,6 @@ class CloseConnection(ConnectionFault, ReplyFault):
 
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the reply and close the connection."""
-        await connection.start(reply.start)
+        await connection.forward(reply.start)
         await connection.body(reply.body, more=False)
         await connection.close()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timezone
-from email.utils import format_datetime, parsedate_to_datetime
+from collections.abc import Mapping
+from email.utils import format_datetime
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -26,7 +25,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
-from ferry_sdk.sandbox.requests.errors import language_of, text, weights
+from ferry_sdk.sandbox.requests.errors import language_of, text
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
@@ -39,9 +38,7 @@ class Conventions:
     """Applies the headers of the service to every request and response.
 
     A response gets a request id, the correlation id of the request and the date by the service's
-    clock; a date in `Retry-After` moves to that clock. A request keeps only its preferred encoding,
-    because the middleware that compresses looks for the word `gzip` and ignores its weight. A body
-    over the size limit is not read further.
+    clock. A body over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -53,13 +50,8 @@ class Conventions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
         started, is_logged = time.perf_counter(), False
-        requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
-        correlation_id = requested.get(CORRELATION_ID) or request_id
-        allowed = weights(", ".join(requested.getlist("accept-encoding")))
-        gzip = allowed.get("gzip", allowed.get("*", 0))
-        preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
-        requested["accept-encoding"] = "gzip" if preferred else "identity"
+        correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
 
         async def send_with_headers(message: Message) -> None:
             nonlocal is_logged
@@ -67,16 +59,11 @@ class Conventions:
                 # Before a byte is sent, so that whoever has the reply finds the request.
                 log(message["status"])
                 is_logged = True
-                now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
                 if self._has_date:
-                    headers["date"] = format_datetime(now, usegmt=True)
-                again = headers.get("retry-after", "0")
-                if not again.isdigit():
-                    moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
-                    headers["retry-after"] = format_datetime(moment, usegmt=True)
+                    headers["date"] = format_datetime(self._clock.now(), usegmt=True)
             await send(message)
 
         def log(status: int | None) -> None:
@@ -84,28 +71,26 @@ class Conventions:
             self._log.add(scope, status, seconds, (correlation_id, request_id))
 
         try:
-            await self._app(scope, _limited(requested, receive), send_with_headers)
+            await self._app(scope, _limited(receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
 
 
-def _limited(headers: Headers, receive: Receive) -> Receive:
+def _limited(receive: Receive) -> Receive:
     """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
 
     The reply closes the connection, so that the rest of the body is not read.
     """
-    announced = int(headers.get("content-length", "0"))
     size = 0
 
     async def receive_limited() -> Message:
         nonlocal size
-        if announced <= LARGEST_BODY:
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size <= LARGEST_BODY:
-                return message
-        raise HTTPException(413, headers={"connection": "close"})
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > LARGEST_BODY:
+            raise HTTPException(413, headers={"connection": "close"})
+        return message
 
     return receive_limited
 
@@ -113,12 +98,9 @@ def _limited(headers: Headers, receive: Receive) -> Receive:
 def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Profile) -> ASGIApp:
     """Add the headers, the compression, the error responses and the log of the service."""
     log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
-    app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
-    app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
-    app.add_exception_handler(413, _error_handler(413, "BODY_TOO_LARGE", "body_too_large"))
-    # The server closes the connection after an internal error, so the reply announces it.
-    internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
-    app.add_exception_handler(Exception, internal)
+    app.state.clock = clock
+    app.add_exception_handler(HTTPException, _answer_error)
+    app.add_exception_handler(Exception, _answer_error)
     app.router.redirect_slashes = False
     return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log, profile)
 
@@ -154,14 +136,20 @@ def has_json(request: Request) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
-def _error_handler(
-    status: int, code: str, key: str, headers: Mapping[str, str] | None = None
-) -> Callable[[Request, Exception], Awaitable[Response]]:
-    async def handle(request: Request, error: Exception) -> Response:
-        more = error.headers if isinstance(error, HTTPException) else headers
-        return error_response(request, status, code, key, more)
+_ERRORS = {
+    404: ("NOT_FOUND", "no_such_address"),
+    405: ("METHOD_NOT_ALLOWED", "method_not_allowed"),
+    413: ("BODY_TOO_LARGE", "body_too_large"),
+}
 
-    return handle
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, error.headers
+        return error_response(request, status, *_ERRORS[status], headers)
+    # The server closes the connection after an internal error, so the reply announces it.
+    headers = {"connection": "close"}
+    return error_response(request, 500, "INTERNAL_ERROR", "internal", headers)
 
 
 def is_this_machine(request: Request) -> bool:

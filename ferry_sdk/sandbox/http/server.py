@@ -14,10 +14,9 @@ import socket
 import struct
 import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
-import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
@@ -38,66 +37,49 @@ class HttpServer:
         # Connections inherit it. Without it, each reply waits 40 ms for the client's delayed ACK.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port: int = self._socket.getsockname()[1]
-        config = uvicorn.Config(
+        config = Config(
             app,
-            http=connection_protocol(app, counters),
             ws="none",
-            lifespan="off",
             interface="asgi3",
             log_config=None,
             proxy_headers=False,
-            server_header=False,
-            date_header=False,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         )
-        self._server = _Server(config)
+        self._state = ServerState()
+        self._protocol = partial(_Protocol, app, counters, config, self._state)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping = asyncio.Event()
         name = f"ferry-sandbox-{self.port}"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
-        self._server.ready.wait()
+        self._ready.wait()
 
     def stop(self) -> None:
         """Cut every connection, close the socket and join the thread."""
-        self._server.stop()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._server.serve(sockets=[self._socket]))
+            asyncio.run(self._serve())
         finally:
             self._socket.close()
-            self._server.ready.set()
+            self._ready.set()
 
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, changed to stop at once instead of at its next tick."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stopping.set)
-
-    async def main_loop(self) -> None:
+    async def _serve(self) -> None:
+        """Serve until `stop`. uvicorn's own server would notice it at its next tick only."""
         self._loop = asyncio.get_running_loop()
-        await self.on_tick(0)
-        self.ready.set()
-        while not self._stopping.is_set():
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), 1)
-            await self.on_tick(0)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        del sockets
-        for server in self.servers:
-            server.close()
-        for connection in tuple(self.server_state.connections):
+        server = await self._loop.create_server(
+            self._protocol, sock=self._socket, backlog=socket.SOMAXCONN
+        )
+        self._ready.set()
+        await self._stopping.wait()
+        server.close()
+        for connection in tuple(self._state.connections):
             connection.transport.abort()
-        tasks = tuple(self.server_state.tasks)
+        tasks = tuple(self._state.tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -126,12 +108,17 @@ class BufferedReply:
 
 
 class Connection:
-    """The connection of one request; if a plan is set, it sends the reply."""
+    """The connection of one request.
+
+    Attributes:
+        forward: Sends a message at once.
+        plan: What sends the reply, if it is set.
+    """
 
     def __init__(self, transport: asyncio.Transport, receive: Receive, send: Send) -> None:
         self._transport = transport
         self._receive = receive
-        self._send = send
+        self.forward: Send = send
         self._start: Message | None = None
         self._body = b""
         self.plan: Callable[[Connection, BufferedReply], Awaitable[None]] | None = None
@@ -139,7 +126,7 @@ class Connection:
     async def send(self, message: Message) -> None:
         """Send a message of the application, or keep it for the plan."""
         if self.plan is None:
-            await self._send(message)
+            await self.forward(message)
         elif message["type"] == "http.response.start":
             self._start = message
         else:
@@ -147,13 +134,9 @@ class Connection:
             if self._start is not None and not message.get("more_body", False):
                 await self.plan(self, BufferedReply(self._start, self._body))
 
-    async def start(self, message: Message) -> None:
-        """Send the status and the headers."""
-        await self._send(message)
-
     async def body(self, data: bytes, *, more: bool) -> None:
         """Send a piece of the body."""
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        await self.forward({"type": "http.response.body", "body": data, "more_body": more})
 
     async def cut(self, *, reset: bool = False) -> None:
         """Drop the connection at once and return when it is gone."""
@@ -175,41 +158,29 @@ class Connection:
 
 
 def connection_of(scope: Scope) -> Connection:
-    """Return the connection of a request.
-
-    Raises:
-        TypeError: The request came through a server other than the sandbox's.
-    """
-    connection: object = scope.get("extensions", {}).get(_EXTENSION)
-    if not isinstance(connection, Connection):
-        raise TypeError("connection faults need the server of the sandbox")
+    """Return the connection of a request."""
+    connection: Connection = scope["extensions"][_EXTENSION]
     return connection
 
 
-def connection_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
-    """Return a protocol that counts connections and passes each request its `Connection`."""
+class _Protocol(H11Protocol):
+    """uvicorn's protocol; it counts connections and passes each request its `Connection`."""
 
-    class ConnectionProtocol(H11Protocol):
-        def __init__(
-            self,
-            config: Config,
-            server_state: ServerState,
-            app_state: dict[str, object],
-            _loop: asyncio.AbstractEventLoop | None = None,
-        ) -> None:
-            super().__init__(config, server_state, app_state, _loop)
-            counters.connection()
-            # uvicorn's loggers belong to the whole process, so they are left unchanged.
-            self.logger = logging.getLogger("ferry_sdk.sandbox")
-            self.access_log = False
-            self.app = self._handle_request
+    def __init__(
+        self, app: ASGIApp, counters: Counters, config: Config, state: ServerState
+    ) -> None:
+        super().__init__(config, state, {})
+        self._application = app
+        counters.connection()
+        # uvicorn's loggers belong to the whole process, so they are left unchanged.
+        self.logger = logging.getLogger("ferry_sdk.sandbox")
+        self.access_log = False
+        self.app = self._handle_request
 
-        async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-            connection = Connection(self.transport, receive, send)
-            scope.setdefault("extensions", {})[_EXTENSION] = connection
-            try:
-                await app(scope, receive, connection.send)
-            except (ClientDisconnect, asyncio.CancelledError):
-                await connection.cut()
-
-    return ConnectionProtocol
+    async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection = Connection(self.transport, receive, send)
+        scope.setdefault("extensions", {})[_EXTENSION] = connection
+        try:
+            await self._application(scope, receive, connection.send)
+        except (ClientDisconnect, asyncio.CancelledError):
+            await connection.cut()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,41 +11,42 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
+from ferry_sdk.sandbox.profile import Profile
+from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import invalid
+from ferry_sdk.sandbox.requests.searches import DepartureQuery
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _DAYS = 7
 _NEXT = 3
-_COMPANY_FIELDS = ("id", "code", "name", "logo", "website")
 
 
 class Catalogue:
     """Every catalogue as a list of records; a language is a two-letter code."""
 
-    def __init__(self, network: Network, timetable: Timetable, clock: Clock) -> None:
-        self._network = network
+    def __init__(self, timetable: Timetable, clock: Clock, profile: Profile) -> None:
+        self._network = Network.load()
         self._timetable = timetable
         self._clock = clock
+        self._profile = profile
 
     def ports(self, language: str) -> list[JsonObject]:
         """Return the ports with code, name and country."""
-        names = ("code", "name", "country")
-        return [{name: port[name] for name in names} for port in self.ports_with_places(language)]
+        return [
+            {name: port[name] for name in ("code", "name", "country")}
+            for port in self.ports_with_places(language)
+        ]
 
     def ports_with_places(self, language: str) -> list[JsonObject]:
         """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
-                "code": port.code,
+                **_fields(port, "code", "city", "latitude", "longitude", "timezone"),
                 "name": port.name_in(language),
-                "city": port.city,
                 "country": port.country.name_in(language),
                 "country_code": port.country.code,
-                "latitude": port.latitude,
-                "longitude": port.longitude,
-                "timezone": port.timezone,
             }
             for port in self._network.ports.values()
         ]
@@ -64,22 +65,20 @@ class Catalogue:
             for journey in self._network.journeys.values()
         ]
 
-    def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[JsonObject]:
+    def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
         """Return the departure times of a company in the next seven days, by journey.
-
-        Args:
-            company_key: The code or the id of the company.
-            journey_ids: The journeys; by default all that the company sails.
 
         Raises:
             RefusedError: The company or a journey is unknown, or the company does not sail it.
         """
-        company = self._network.company(company_key, "provider_id")
+        company = self._network.company(request.provider_id, "provider_id")
         journeys = self._network.journeys_of(company)
-        if journey_ids:
+        if request.journey_ids or (
+            request.journey_ids is not None and self._profile.no_journeys == "none"
+        ):
             journeys = tuple(
                 self._journey_of(company, each, f"__journey_id[{number}]")
-                for number, each in enumerate(journey_ids)
+                for number, each in enumerate(request.journey_ids)
             )
         return [
             {
@@ -95,17 +94,10 @@ class Catalogue:
         """Return the next three departures of each company on each journey."""
         return [
             {
-                "journey_id": journey.id,
-                "sailing_id": sailing.id,
+                **sailing_record(sailing, language),
                 "route": _route(journey, language),
-                "company": {"id": company.id, "code": company.code, "name": company.name},
-                "depart_code": journey.depart.code,
-                "depart_name": journey.depart.name_in(language),
-                "arrive_code": journey.arrive.code,
-                "arrive_name": journey.arrive.name_in(language),
-                "ship": sailing.ship.name,
-                "depart_at": sailing.depart_at.isoformat(),
-                "arrive_at": sailing.arrive_at.isoformat(),
+                "company": _fields(company, "id", "code", "name"),
+                "ship": sailing.ship,
                 "duration_minutes": sailing.minutes,
             }
             for company in self._network.companies.values()
@@ -117,7 +109,7 @@ class Catalogue:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                **{name: getattr(company, name) for name in _COMPANY_FIELDS},
+                **_fields(company, "id", "code", "name", "logo", "website"),
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
@@ -128,10 +120,8 @@ class Catalogue:
         """Return the countries with code, phone prefix and names in every language."""
         return [
             {
-                "code": country.code,
+                **_fields(country, "code", "phone_prefix", "names"),
                 "name": country.name_in(language),
-                "phone_prefix": country.phone_prefix,
-                "names": dict(country.names),
             }
             for country in self._network.countries.values()
         ]
@@ -144,7 +134,7 @@ class Catalogue:
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            {name: getattr(kind, name) for name in ("code", "name", "max_length", "max_height")}
+            _fields(kind, "code", "name", "max_length", "max_height")
             for kind in self._network.vehicle_types.values()
         ]
 
@@ -166,6 +156,25 @@ class Catalogue:
             for sailing in self._timetable.sailings_from(company, journey, today, _DAYS)
             if sailing.depart_at > now
         )
+
+
+def sailing_record(sailing: Sailing, language: str) -> JsonObject:
+    """Return the journey, the ports and the times of a sailing."""
+    depart, arrive = sailing.journey.depart, sailing.journey.arrive
+    return {
+        "journey_id": sailing.journey.id,
+        "sailing_id": sailing.id,
+        "depart_code": depart.code,
+        "depart_name": depart.name_in(language),
+        "arrive_code": arrive.code,
+        "arrive_name": arrive.name_in(language),
+        "depart_at": sailing.depart_at.isoformat(),
+        "arrive_at": sailing.arrive_at.isoformat(),
+    }
+
+
+def _fields(element: object, *names: str) -> JsonObject:
+    return {name: getattr(element, name) for name in names}
 
 
 def vehicle_record(vehicle: VehicleModel) -> JsonObject:

@@ -5,9 +5,8 @@ The network has one object for each, so they are compared by identity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar
 from zoneinfo import ZoneInfo
@@ -74,28 +73,22 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ship:
-    """A ship of a company."""
-
-    name: str
-    fast: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Company(_Element):
     """A ferry company and its conditions.
 
     Attributes:
-        ships: The ships; a company without known ships has one ship named after it.
+        group: The company or the group whose gateway it uses.
+        ships: The names of its ships.
         infant_below: The age at which a passenger is no longer an infant.
         child_below: The age at which a passenger is no longer a child.
         low_vehicle: The height in metres above which a vehicle costs more.
         round_trip_fares: Whether it sells fares that are valid for a round trip only.
         one_ticket: Whether a round trip is one ticket instead of two.
-        issuing_time: How long a ticket is Pending after confirmation.
-        voucher_delay: The time from issue until the voucher can be fetched; None if it is sent
+        issuing_seconds: How long a ticket is Pending after confirmation.
+        voucher_minutes: The time from issue until the voucher can be fetched; None if it is sent
             by e-mail.
         notice: The factor on the hours of the cancellation schedule.
+        fast_ships: The fast ones of its ships.
     """
 
     stored_in: ClassVar[tuple[str, str]] = "companies", "code"
@@ -106,15 +99,16 @@ class Company(_Element):
     country: Country
     website: str | None
     group: str
-    ships: tuple[Ship, ...]
+    ships: Sequence[str]
     infant_below: int
     child_below: int
     low_vehicle: float
     round_trip_fares: bool
     one_ticket: bool
-    issuing_time: timedelta
-    voucher_delay: timedelta | None
+    issuing_seconds: int
+    voucher_minutes: int | None
     notice: float
+    fast_ships: Sequence[str] = ()
 
     @property
     def logo(self) -> str:
@@ -130,11 +124,16 @@ class Company(_Element):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Route:
-    """Two ports that ferries connect, in both directions."""
+    """Two ports that ferries connect, in both directions.
+
+    Attributes:
+        happens: What goes wrong on a trial route, in English.
+        faults: The requests for the faults that every booking on a trial route meets.
+    """
 
     depart: Port
     arrive: Port
-    companies: tuple[str, ...]
+    companies: Sequence[str]
     minutes: int
     miles: int
     season: str
@@ -143,9 +142,10 @@ class Route:
     overnight: bool = False
     fast: bool = False
     round_the_clock: bool = False
-    stops: tuple[str, ...] = ()
-    stops_sometimes: bool = False
+    stops: Sequence[str] = ()
     sold_out: bool = False
+    happens: str = ""
+    faults: Sequence[Mapping[str, object]] = ()
 
     def minutes_of(self, company: Company) -> int:
         """Return the usual duration with this company, in minutes."""
@@ -169,8 +169,8 @@ class Journey(_Element):
         return f"{self.depart.code}-{self.arrive.code}"
 
     @property
-    def stops(self) -> tuple[str, ...]:
-        """The codes of the ports where sailings may call, in order."""
+    def stops(self) -> Sequence[str]:
+        """The codes of the ports of call, in order."""
         return self.route.stops if self.depart is self.route.depart else self.route.stops[::-1]
 
 

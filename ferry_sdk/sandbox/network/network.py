@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -17,7 +17,6 @@ from ferry_sdk.sandbox.network.geography import (
     Journey,
     Port,
     Route,
-    Ship,
     VehicleModel,
     VehicleType,
 )
@@ -25,6 +24,7 @@ from ferry_sdk.sandbox.requests.errors import invalid
 
 ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleModel)
 
+_FILES = ("countries.json", "ports.json", "companies.json", "routes.json", "vehicles.json")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
 
@@ -43,29 +43,41 @@ class Network:
 
     @staticmethod
     @functools.cache
-    def load() -> Network:
-        """Return the network of the package, which is read once."""
-        countries = by_code(Country(**row) for row in load_records("countries.json")["countries"])
-        ports = by_code(
-            Port(country=countries[row.pop("country")], **row)
-            for row in load_records("ports.json")["ports"]
-        )
+    def load(*, with_trials: bool = False) -> Network:
+        """Return the network of the package, which is read once.
+
+        Args:
+            with_trials: Whether it has the trial routes too. They are in no catalogue, so that
+                they disturb nobody who searches all companies or routes; a search finds them by
+                their codes and ids only.
+        """
+        rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for file in (*_FILES, "trial_routes.json") if with_trials else _FILES:
+            for name, records in load_records(file).items():
+                rows[name] += records
+        countries = by_code(Country(**row) for row in rows["countries"])
+        ports = by_code(Port(country=countries[row.pop("country")], **row) for row in rows["ports"])
         companies = by_code(
-            make_company(row, countries) for row in load_records("companies.json")["companies"]
+            Company(
+                id=name_id("operator", row["code"]), country=countries[row.pop("country")], **row
+            )
+            for row in rows["companies"]
         )
-        routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
-        vehicles = load_records("vehicles.json")
-        types = by_code(VehicleType(**row) for row in vehicles["types"])
-        brands: dict[str, str] = {row["code"]: row["name"] for row in vehicles["brands"]}
+        routes = tuple(
+            Route(depart=ports[row.pop("depart")], arrive=ports[row.pop("arrive")], **row)
+            for row in rows["routes"]
+        )
+        types = by_code(VehicleType(**row) for row in rows["types"])
+        brands: dict[str, str] = {row["code"]: row["name"] for row in rows["brands"]}
         models = by_code(
             VehicleModel(
                 brand=brands[row["code"].partition("__")[0]],
                 type=types[row.pop("type")],
                 **row,
             )
-            for row in vehicles["models"]
+            for row in rows["models"]
         )
-        journeys = {each.id: each for route in routes for each in both_ways(route)}
+        journeys = {each.id: each for route in routes for each in _both_ways(route)}
         return Network(
             countries, ports, companies, routes, MappingProxyType(journeys), types, brands, models
         )
@@ -97,7 +109,7 @@ class Network:
             each for each in self.journeys.values() if company.code in each.route.companies
         )
 
-    def vehicle(self, code: str, field: str = "vehicle.code") -> VehicleModel:
+    def vehicle(self, code: str) -> VehicleModel:
         """Return the vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
 
         Raises:
@@ -108,18 +120,14 @@ class Network:
             return vehicle
         kind = self.vehicle_types.get(model)
         if kind is None or brand != "GENERIC":
-            raise invalid(field, "unknown_vehicle", value=code)
+            raise invalid("vehicle.code", "unknown_vehicle", value=code)
         size = kind.max_length, kind.max_height
         return VehicleModel(f"GENERIC__{kind.code}", "Generic", kind.name, kind, *size)
 
 
-def both_ways(route: Route) -> tuple[Journey, Journey]:
-    """Return the journey out and the journey back."""
-    start, end = route.depart, route.arrive
-    return (
-        Journey(journey_id(start.code, end.code), start, end, route),
-        Journey(journey_id(end.code, start.code), end, start, route),
-    )
+def _both_ways(route: Route) -> Iterator[Journey]:
+    for start, end in ((route.depart, route.arrive), (route.arrive, route.depart)):
+        yield Journey(journey_id(start.code, end.code), start, end, route)
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:
@@ -141,29 +149,3 @@ def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
     """Return the records of a data file of the package."""
     records: dict[str, list[dict[str, Any]]] = data_beside(__file__, f"data/{name}")
     return records
-
-
-def make_company(row: dict[str, Any], countries: Mapping[str, Country]) -> Company:
-    """Return the company of a record, whose fields are used up."""
-    fast = row.pop("fast_ships", ())
-    names = row.pop("ships") or [f"{row['name']} 1"]
-    seconds, minutes = row.pop("issuing_seconds"), row.pop("voucher_minutes")
-    return Company(
-        id=name_id("operator", row["code"]),
-        country=countries[row.pop("country")],
-        group=row.pop("group", row["name"]),
-        ships=tuple(Ship(name, name in fast) for name in names),
-        issuing_time=timedelta(seconds=seconds),
-        voucher_delay=None if minutes is None else timedelta(minutes=minutes),
-        **row,
-    )
-
-
-def _route(row: dict[str, Any], ports: Mapping[str, Port]) -> Route:
-    return Route(
-        depart=ports[row.pop("depart")],
-        arrive=ports[row.pop("arrive")],
-        companies=tuple(row.pop("companies")),
-        stops=tuple(row.pop("stops", ())),
-        **row,
-    )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
-from typing import NamedTuple
 
-from ferry_sdk.sandbox.network.geography import Company, Journey, Route, Ship
+from ferry_sdk.sandbox.network.geography import Company, Journey, Route
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199
 _DAY = 24 * 60
 _STEP = 5
 _DAYS_KEPT = 8192
-_LONG = 1200
-_WINTER_DELAY = 60
 _SUMMER_MONTHS = range(4, 11)
 _SPANS = {
     "summer": ((6, 15), (9, 15)),
@@ -44,10 +41,10 @@ class Sailing:
     id: str
     journey: Journey
     company: Company
-    ship: Ship
+    ship: str
     depart_at: datetime
     arrive_at: datetime
-    stops: tuple[str, ...]
+    stops: Sequence[str]
 
     def __post_init__(self) -> None:
         for name, port in ("depart_at", self.journey.depart), ("arrive_at", self.journey.arrive):
@@ -73,35 +70,12 @@ class Period:
     quiet: bool
 
 
-class _Frequency(NamedTuple):
-    """The frequency of the sailings on a route.
-
-    Attributes:
-        a_day: The sailings on each day with sailings.
-        days_a_week: The days with sailings.
-        earliest: The earliest minute of the day for the first departure.
-        slack: How many minutes later the first departure can be.
-        every: The minutes between departures.
-    """
-
-    a_day: int
-    days_a_week: int
-    earliest: int
-    slack: int
-    every: int
-
-
-class _Slot(NamedTuple):
-    at: time
-    weekdays: frozenset[int]
-
-
 class Timetable:
     """The sailings of every company, always the same for the same seed."""
 
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
-        self._slots = functools.cache(self._draw)
+        self._departures = functools.cache(self._draw)
         self._of_day = functools.lru_cache(maxsize=_DAYS_KEPT)(self._sailings_of)
 
     @staticmethod
@@ -123,11 +97,13 @@ class Timetable:
         period = _period_of(journey.route.season, day)
         if period is None:
             return ()
+        weekdays, times = self._departures(company, journey, period)
+        if day.weekday() not in weekdays:
+            return ()
         sailings = {
-            each.depart_at.astimezone(timezone.utc): each
-            for number, slot in enumerate(self._slots(company, journey, period))
-            if day.weekday() in slot.weekdays
-            for each in [self._sailing(company, journey, day, slot.at, number)]
+            each.depart_at.timestamp(): each
+            for number, at in enumerate(times)
+            for each in [self._sailing(company, journey, day, at, number)]
         }
         return tuple(sailings[moment] for moment in sorted(sailings))
 
@@ -145,50 +121,48 @@ class Timetable:
         name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
         # Converting to UTC and back turns a time that summer time skips into one that exists.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
-        minutes = journey.route.minutes_of(company)
-        if minutes >= _LONG and day.month not in _SUMMER_MONTHS:
-            minutes += _WINTER_DELAY
         ships = _ships_for(company, journey)
         first = self._random.below(len(ships), "ship", company.code, journey.key)
-        stops = journey.stops
-        if journey.route.stops_sometimes and self._random.below(2, "stops", name):
-            stops = ()
         return Sailing(
             id=name,
             journey=journey,
             company=company,
             ship=ships[(first + day.toordinal() + number) % len(ships)],
             depart_at=start,
-            arrive_at=start + timedelta(minutes=minutes),
-            stops=stops,
+            arrive_at=start + timedelta(minutes=journey.route.minutes_of(company)),
+            stops=journey.stops,
         )
 
-    def _draw(self, company: Company, journey: Journey, period: Period) -> tuple[_Slot, ...]:
-        """Return the departures of a company on a journey in a period."""
+    def _draw(
+        self, company: Company, journey: Journey, period: Period
+    ) -> tuple[frozenset[int], tuple[time, ...]]:
+        """Return the weekdays and the times of a company's departures in a period."""
         words = (company.code, journey.key, period)
-        often = self._frequency(journey.route, period, words)
-        weekday, days = self._random.below(7, "weekday", *words), often.days_a_week
+        often, days, earliest, slack, every = self._frequency(journey.route, period, words)
+        weekday = self._random.below(7, "weekday", *words)
         weekdays = frozenset((weekday + number * 7 // days) % 7 for number in range(days))
-        first = often.earliest + self._random.below(often.slack, "first", *words)
-        minutes = {
-            (first + often.every * number) // _STEP * _STEP % _DAY for number in range(often.a_day)
-        }
-        return tuple(_Slot(time(each // 60, each % 60), weekdays) for each in sorted(minutes))
+        first = earliest + self._random.below(slack, "first", *words)
+        minutes = {(first + every * number) // _STEP * _STEP % _DAY for number in range(often)}
+        return weekdays, tuple(time(each // 60, each % 60) for each in sorted(minutes))
 
-    def _frequency(self, route: Route, period: Period, words: tuple[object, ...]) -> _Frequency:
-        """Return how often a company sails a route; winter has a third fewer sailings."""
+    def _frequency(
+        self, route: Route, period: Period, words: tuple[object, ...]
+    ) -> tuple[int, int, int, int, int]:
+        """Return how often a company sails a route; winter has a third fewer sailings.
+
+        These are the sailings a day, the days a week, the earliest minute of the day for the first
+        departure, how many minutes later it can be, and the minutes between departures.
+        """
         if route.round_the_clock:
             (every,) = _row(_ROUND_THE_CLOCK, route.minutes)
-            return _Frequency(_DAY // every, 7, earliest=0, slack=every, every=every)
+            return _DAY // every, 7, 0, every, every
         least, most = _row(_OVERNIGHT if route.overnight else _BY_DAY, route.minutes)
         number = least + self._random.below(most - least + 1, "often", *words)
         if not period.summer:
             number = max(1, number * 2 // 3)
         if route.overnight:
-            days = 1 if period.quiet else number
-            return _Frequency(1, days, earliest=18 * 60, slack=5 * 60, every=_DAY)
-        every = min(8 * 60, 14 * 60 // max(number - 1, 1))
-        return _Frequency(number, 7, earliest=6 * 60, slack=150, every=every)
+            return 1, 1 if period.quiet else number, 18 * 60, 5 * 60, _DAY
+        return number, 7, 6 * 60, 150, min(8 * 60, 14 * 60 // max(number - 1, 1))
 
 
 def _period_of(season: str, day: date) -> Period | None:
@@ -205,7 +179,7 @@ def _row(table: tuple[tuple[int, ...], ...], minutes: int) -> list[int]:
 
 
 @functools.cache
-def _ships_for(company: Company, journey: Journey) -> tuple[Ship, ...]:
+def _ships_for(company: Company, journey: Journey) -> Sequence[str]:
     """Return the fast ships for a fast route, else the others, if the company has both."""
-    fitting = tuple(each for each in company.ships if each.fast is journey.route.fast)
-    return fitting or company.ships
+    fast = journey.route.fast
+    return [each for each in company.ships if (each in company.fast_ships) is fast] or company.ships

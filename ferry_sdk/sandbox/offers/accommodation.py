@@ -1,25 +1,24 @@
-"""Travellers, and what a ship offers them besides the crossing: places, meals, animals."""
+"""Travellers, and what a ship offers them besides the crossing: places and meals."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
-from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.inventory import Inventory
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offer import OfferInputs
-    from ferry_sdk.sandbox.requests.party import PassengerType
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _LONG, _SUITES_FROM = 240, 480
-_COUPLE, _SHARING = 2, 3
+_SHARING = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +37,10 @@ class PlaceKind:
     units: int
     on: str
     names: Mapping[str, str]
+
+
+_KINDS = [PlaceKind(**row) for row in load_records("places.json")["places"]]
+_MEALS = load_records("meals.json")["meals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +65,9 @@ class Party:
     company: Company
     travellers: tuple[Traveller, ...]
 
-    def age_band_of(self, traveller: Traveller) -> PassengerType:
-        """Return Adult, Child or Infant by the company's age bands."""
-        return self.company.age_band(traveller.age)
-
     def number(self, kind: str) -> int:
         """Return how many of the party are Adult, Child or Infant."""
-        return sum(self.age_band_of(each) == kind for each in self.travellers)
+        return sum(self.company.age_band(each.age) == kind for each in self.travellers)
 
     @property
     def berths(self) -> int:
@@ -78,13 +77,11 @@ class Party:
     def fits(self, kind: PlaceKind) -> bool:
         """Tell whether the party can travel in places of this kind.
 
-        A double cabin takes at most two, a shared one up to three adults of one gender.
+        A shared cabin takes up to three adults of one gender.
         """
-        if kind.use == "Shared":
-            return self.number("Adult") == len(self.travellers) <= _SHARING and {
-                each.gender for each in self.travellers
-            } == {kind.gender}
-        return kind.berths != _COUPLE or self.berths <= _COUPLE
+        are_adults = self.number("Adult") == len(self.travellers) <= _SHARING
+        genders = {each.gender for each in self.travellers}
+        return kind.use != "Shared" or (are_adults and genders == {kind.gender})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +111,13 @@ class Place:
         return self.kind.names.get(language, self.kind.names["en"])
 
 
-def places_for(
-    offer: OfferInputs, fares: Fares, taken: Callable[[PlaceKind], int]
-) -> tuple[Place, ...]:
+def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[Place, ...]:
     """Return the places that a party can have on a sailing; empty if it is sold out.
 
     Args:
         offer: The sailing, the party, the time of the search, and the start of the places' ids.
         fares: How much is sold, and what a place costs.
-        taken: How many places of a kind are taken on top of what `fares` knows.
+        inventory: The places that are taken on top of what `fares` knows.
     """
     sailing, party, now = offer.sailing, offer.party, offer.issued_at
     places: list[Place] = []
@@ -131,8 +126,8 @@ def places_for(
         if not party.fits(kind):
             continue
         units = -(-party.berths // kind.berths)
-        left = fares.places_left(sailing, kind.code, kind.units, now) - taken(kind)
-        count = left // units
+        left = fares.places_left(sailing, kind.code, kind.units, now)
+        count = (left - inventory.taken(sailing.id, kind.code, now)) // units
         if count > 0:
             places.append(
                 Place(
@@ -151,12 +146,7 @@ def places_for(
 def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     """Return the kinds of place on the ships of a route that is not always sold out."""
     groups = set[str]() if route.sold_out else _groups_of(route)
-    return tuple(kind for kind in _kinds() if kind.on in groups)
-
-
-@functools.cache
-def _kinds() -> tuple[PlaceKind, ...]:
-    return tuple(PlaceKind(**row) for row in load_records("places.json")["places"])
+    return tuple(kind for kind in _KINDS if kind.on in groups)
 
 
 def _groups_of(route: Route) -> set[str]:
@@ -169,30 +159,16 @@ def _groups_of(route: Route) -> set[str]:
     return groups
 
 
-def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
-    """Return the meals on a sailing, with the price for one person."""
-    groups = _groups_of(sailing.journey.route)
+def meals_on(route: Route, language: str) -> list[JsonObject]:
+    """Return the meals on a route, with the price for one person."""
+    groups = _groups_of(route)
     return [
         {
-            "id": f"{sailing.id}.{meal['code']}",
             "code": meal["code"],
             "name": meal["names"].get(language, meal["names"]["en"]),
             "price": meal["price"] / 100,
             "currency": "Eur",
         }
-        for meal in _meals()
+        for meal in _MEALS
         if meal["on"] in groups
     ]
-
-
-def animals_on(sailing: Sailing) -> JsonObject | None:
-    """Return how animals travel; None on fast ships, which take none."""
-    route = sailing.journey.route
-    if route.fast:
-        return None
-    return {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}
-
-
-@functools.cache
-def _meals() -> list[dict[str, Any]]:
-    return load_records("meals.json")["meals"]

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.geography import VehicleModel
+from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.offers.offer import OfferInputs
 
 _WHOLE = 1000
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
@@ -24,8 +28,6 @@ _FAST = 1350
 _SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
 _USUAL_LENGTH = 450
 _HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
-_DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
-_WEEKEND_DEMAND = 70
 _SOLD_AHEAD = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
 _SOLD_LONG_AHEAD = 150
 
@@ -81,11 +83,7 @@ class Fares:
 
     def places_left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
         """Return how many of `units` places of one kind are left."""
-        day = sailing.depart_at
-        final = 400 + self._random.below(560, "demand", sailing.id)
-        final += _DEMAND_BY_MONTH[day.month - 1]
-        if day.weekday() in _WEEKEND_DAYS:
-            final += _WEEKEND_DEMAND
+        final = 400 + self._random.below(700, "demand", sailing.id)
         sold = final * _by_days_ahead(_SOLD_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
         favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
         return 0 if sold >= _WHOLE else units * (_WHOLE - favoured) // _WHOLE
@@ -99,13 +97,6 @@ def _by_days_ahead(
     return next((share for days, share in table if ahead < days), otherwise)
 
 
-_HOLDS = {
-    "Ticket": timedelta(minutes=30),
-    "Option": timedelta(hours=24),
-    "Presale": timedelta(days=3),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Level:
     """A type of tariff.
@@ -115,6 +106,7 @@ class Level:
         type: Ticket, Presale or Option.
         family: The fare family, which sets the fees: saver, standard or flex.
         rate: The share of the standard fare.
+        hold_minutes: How long a price is valid.
         roundtrip: Whether it needs the other direction with the same company.
         days_ahead: The least days before departure on which it is sold.
         minutes: The shortest crossing for which it is sold.
@@ -124,23 +116,19 @@ class Level:
     type: Literal["Ticket", "Presale", "Option"]
     family: str
     rate: Decimal
+    hold_minutes: int
     roundtrip: bool = False
     days_ahead: int = 0
     minutes: int = 0
 
     def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
         """Return the end of a price found now, at most `ends_at`."""
-        return min(now + _HOLDS[self.type], ends_at.astimezone(timezone.utc))
+        return min(now + timedelta(minutes=self.hold_minutes), ends_at.astimezone(timezone.utc))
 
 
-_LEVELS = (
-    Level("ROUNDTRIP", "Ticket", "saver", Decimal("0.85"), roundtrip=True),
-    Level("SAVER", "Ticket", "saver", Decimal("0.90"), days_ahead=7, minutes=180),
-    Level("STANDARD", "Ticket", "standard", Decimal(1)),
-    Level("FLEX", "Ticket", "flex", Decimal("1.20")),
-    Level("PRESALE", "Presale", "standard", Decimal("0.95"), days_ahead=14),
-    Level("OPTION", "Option", "standard", Decimal("1.05"), days_ahead=2),
-)
+_LEVELS = [
+    Level(rate=Decimal(row.pop("rate")), **row) for row in load_records("tariffs.json")["tariffs"]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +142,18 @@ class Tariff:
     id: str
     level: Level
     amount: Decimal
-    issued_at: datetime
     expires_at: datetime
 
 
-def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) -> Iterator[Level]:
-    """Yield the tariff levels of a sailing, cheapest first, then presale and option.
+def levels(offer: OfferInputs) -> Iterator[Level]:
+    """Yield the tariff levels of an offer, cheapest first, then presale and option.
 
-    Args:
-        sailing: The sailing.
-        now: The time of the search.
-        is_open: Whether the ticket is open, which has the flexible level only.
-        round_trip: Whether both directions are searched and have sailings.
+    An open ticket has the flexible level only.
     """
-    ahead, minutes = (sailing.depart_at - now).days, sailing.minutes
-    pairs = round_trip and sailing.company.round_trip_fares
+    sailing = offer.sailing
+    ahead, minutes = (sailing.depart_at - offer.issued_at).days, sailing.minutes
+    pairs = offer.round_trip and sailing.company.round_trip_fares
     for level in _LEVELS:
         is_sold = level.days_ahead <= ahead and level.minutes <= minutes
-        if level.code == "FLEX" if is_open else is_sold and (pairs or not level.roundtrip):
+        if level.code == "FLEX" if offer.is_open else is_sold and (pairs or not level.roundtrip):
             yield level

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
-from ferry_sdk.sandbox.network.catalogue import vehicle_record
+from ferry_sdk.sandbox.network.catalogue import sailing_record, vehicle_record
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.network.timetable import Sailing
-from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
+from ferry_sdk.sandbox.offers.accommodation import Party, Place, meals_on
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 
 if TYPE_CHECKING:
@@ -58,11 +58,9 @@ class Offer(OfferInputs):
 
     Attributes:
         fare: The party's fare at the standard tariff, with the vehicle and plain seats.
-        vehicle_fare: The share of the vehicle in `fare`.
     """
 
     fare: Decimal
-    vehicle_fare: Decimal
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
 
@@ -80,21 +78,13 @@ class Offer(OfferInputs):
 
     def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
-        sailing, company, journey = self.sailing, self.sailing.company, self.sailing.journey
-        fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
+        sailing, company, route = self.sailing, self.sailing.company, self.sailing.journey.route
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
             "direction": self.direction,
-            "journey_id": journey.id,
-            "sailing_id": sailing.id,
-            "depart_name": journey.depart.name_in(language),
-            "arrive_name": journey.arrive.name_in(language),
-            "depart_code": journey.depart.code,
-            "arrive_code": journey.arrive.code,
+            **sailing_record(sailing, language),
             "is_open": self.is_open,
-            "depart_at": sailing.depart_at.isoformat(),
-            "arrive_at": sailing.arrive_at.isoformat(),
             "company": {"id": company.id, "name": company.name, "logo": company.logo},
             "provider": {"id": company.id, "name": company.name},
             "gateway": {
@@ -105,11 +95,11 @@ class Offer(OfferInputs):
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
-            "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
-            "meals": meals_on(sailing, language),
-            "animals": animals_on(sailing),
+            "vehicle": [vehicle_record(self.vehicle)] if self.vehicle else [],
+            "meals": meals_on(route, language),
+            "animals": None if route.fast else {"allowed": True, "cabin": route.overnight},
             "stops": list(sailing.stops),
-            "ship_name": sailing.ship.name,
+            "ship_name": sailing.ship,
             "duration": max(1, (sailing.minutes + 30) // 60),
         }
 
@@ -120,7 +110,7 @@ class Offer(OfferInputs):
             "amount": float(tariff.amount),
             "balance_amount": float(tariff.amount),
             "currency": "Eur",
-            "date": int(tariff.issued_at.timestamp()),
+            "date": int(self.issued_at.timestamp()),
             "expiration_date": int(tariff.expires_at.timestamp()),
         }
         if self.sailing.company.round_trip_fares:
@@ -143,10 +133,7 @@ class Offer(OfferInputs):
                 "adults": self.party.number("Adult"),
                 "childs": self.party.number("Child"),
                 "babies": self.party.number("Infant"),
-                "passengers": [
-                    {"order": order, "type": self.party.age_band_of(each), "age": each.age}
-                    for order, each in enumerate(self.party.travellers, start=1)
-                ],
+                "passengers": [],
                 **{name: getattr(kind, name) for name in _EQUIPMENT},
             },
         }

@@ -9,21 +9,19 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.catalogue import Catalogue
-from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
+from ferry_sdk.sandbox.network.geography import Company, Journey, Route, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
-from ferry_sdk.sandbox.network.trial_routes import with_trial_routes
 from ferry_sdk.sandbox.offers.accommodation import (
     Party,
     Place,
-    PlaceKind,
     Traveller,
     places_for,
 )
@@ -33,7 +31,7 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search, SearchRequest
+from ferry_sdk.sandbox.requests.searches import Search, SearchRequest
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
@@ -66,7 +64,6 @@ class Offers:
 
     def __init__(
         self,
-        network: Network,
         clock: Clock,
         seed: int,
         inventory: Inventory | None = None,
@@ -74,10 +71,10 @@ class Offers:
     ) -> None:
         random = SeededRandom(seed)
         self.profile: Profile = profile or Profile()
-        self.network: Network = with_trial_routes(network)
+        self.network: Network = Network.load(with_trials=True)
         self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable.of_seed(seed)
-        self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
+        self.catalogue: Catalogue = Catalogue(self.timetable, clock, self.profile)
         self._clock = clock
         self._random = random
         self._fares = Fares(random)
@@ -91,23 +88,17 @@ class Offers:
             RefusedError: A date is past, a name is unknown or does not fit the others, or no
                 outward sailing matches.
         """
-        past = tuple(_past_dates(request.request, self, context))
+        past = [
+            Problem("date_past", f"request.{way.prefix}_at")
+            for way in _ways(request.request)
+            if self._is_past(way, context.now)
+        ]
         if past:
             raise RefusedError(422, *past)
         offers = self.search(request)
         if not any(offer.direction == "Outward" for offer in offers):
             raise not_found("no_sailings")
         return [offer.to_wire(context.caller.language) for offer in offers]
-
-    def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
-        """Return the departures of a company, by journey.
-
-        Raises:
-            RefusedError: The company or a journey is unknown, or the company does not sail it.
-        """
-        if request.journey_ids == [] and self.profile.no_journeys == "none":
-            return []
-        return self.catalogue.departures(request.provider_id, request.journey_ids or ())
 
     def search(self, wanted: Search) -> tuple[Offer, ...]:
         """Return the offers that match, outward then return, earliest departure first.
@@ -122,13 +113,7 @@ class Offers:
         vehicle = self.network.vehicle(wanted.vehicle.code) if wanted.vehicle else None
         company = self.network.company(wanted.request.company)
         ways = list(_ways(wanted.request))
-        journeys = [self._journey(company, way) for way in ways]
-        if vehicle is not None:
-            _check_vehicle(vehicle, journeys)
-        sailings = [
-            self._sailings(company, journey, way, now)
-            for way, journey in zip(ways, journeys, strict=True)
-        ]
+        sailings = [self._sailings(company, way, vehicle, now) for way in ways]
         if sailings[0] and len(ways) > 1:
             # Timestamps, because datetimes of one time zone compare by their local time.
             arrival = min(each.arrive_at.timestamp() for each in sailings[0])
@@ -161,10 +146,7 @@ class Offers:
 
     def find(self, availability_id: str) -> Offer | None:
         """Return the offer with this id and its original prices; None if it is unknown."""
-        with self._lock:
-            inputs = self._cache.get(availability_id)
-            if inputs is not None:
-                self._cache.move_to_end(availability_id)
+        inputs = self._cache.get(availability_id)
         return None if inputs is None else self._offer(inputs)
 
     def is_free(self, sailing: Sailing, place: Place, now: datetime) -> bool:
@@ -179,9 +161,16 @@ class Offers:
         party = Party(offer.party.company, travellers)
         return self._offer(dataclasses.replace(offer, party=party))
 
+    def _is_past(self, way: _Way, now: datetime) -> bool:
+        port = self.network.ports.get(way.ports[0])
+        return port is not None and way.earliest.date() < now.astimezone(port.zone).date()
+
     def _sailings(
-        self, company: Company, journey: Journey, way: _Way, now: datetime
+        self, company: Company, way: _Way, vehicle: VehicleModel | None, now: datetime
     ) -> list[Sailing]:
+        journey = self._journey(company, way)
+        if vehicle is not None:
+            _check_vehicle(vehicle, journey.route)
         days = _OPEN_DAYS if way.is_open else 1
         any_time = self.profile.out_time == "ignored"
         return [
@@ -206,11 +195,7 @@ class Offers:
     def _offer(self, inputs: OfferInputs, *, reserved: bool = False) -> Offer:
         """Return the offer of a search; with `reserved`, without the places taken since."""
         sailing, now = inputs.sailing, inputs.issued_at
-
-        def taken(kind: PlaceKind) -> int:
-            return self.inventory.taken(sailing.id, kind.code, now) if reserved else 0
-
-        places = places_for(inputs, self._fares, taken)
+        places = places_for(inputs, self._fares, self.inventory if reserved else Inventory())
         vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
         ages = [traveller.age for traveller in inputs.party.travellers]
         people = [self._fares.passenger(sailing, age, now) for age in ages]
@@ -221,18 +206,14 @@ class Offers:
         return Offer(
             **{each.name: getattr(inputs, each.name) for each in dataclasses.fields(OfferInputs)},
             fare=fare,
-            vehicle_fare=euros(vehicle),
             tariffs=tuple(
                 Tariff(
                     id=f"{inputs.id}.{level.code}",
                     level=level,
                     amount=round_to_cents((fare + cheapest) * level.rate),
-                    issued_at=now,
                     expires_at=level.expires_at(inputs.ends_at, now),
                 )
-                for level in levels(
-                    sailing, now, is_open=inputs.is_open, round_trip=inputs.round_trip
-                )
+                for level in levels(inputs)
             ),
             places=places,
         )
@@ -260,21 +241,10 @@ def _ways(request: SearchRequest) -> Iterator[_Way]:
         yield _Way("Return", "ret", back, (end, start), earliest, bool(request.ret_is_open))
 
 
-def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
+def _check_vehicle(vehicle: VehicleModel, route: Route) -> None:
     if vehicle.type.freight:
         raise invalid("vehicle.code", "vehicle_is_freight")
-    for journey in journeys:
-        if not journey.route.vehicles:
-            raise invalid("vehicle.code", "no_vehicles")
-        if journey.route.fast and vehicle.height > _FAST_HEIGHT:
-            raise invalid("vehicle.code", "vehicle_too_high")
-
-
-def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) -> Iterator[Problem]:
-    for name, day, code in (
-        ("out_at", request.out_at, request.depart_code),
-        ("ret_at", request.ret_at, request.arrive_code),
-    ):
-        port = offers.network.ports.get(code)
-        if day and port and day < context.now.astimezone(port.zone).date():
-            yield Problem("date_past", f"request.{name}")
+    if not route.vehicles:
+        raise invalid("vehicle.code", "no_vehicles")
+    if route.fast and vehicle.height > _FAST_HEIGHT:
+        raise invalid("vehicle.code", "vehicle_too_high")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Literal
@@ -26,11 +26,12 @@ class Unauthorized(Exception):  # noqa: N818 -- it is the name of the HTTP statu
     """The request has no known token."""
 
 
-def _token(kind: str) -> str:
+def random_token(kind: str) -> str:
+    """Return a new token, which begins with its kind."""
     return f"ferry_{kind}_{secrets.token_urlsafe(24)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Tokens:
     """The tokens of one service; the repr hides them.
 
@@ -38,10 +39,10 @@ class Tokens:
         control: Opens the controls to other machines, and nothing else; None keeps them closed.
     """
 
-    read_write: str = field(default_factory=lambda: _token("rw"), repr=False)
-    read_only: str = field(default_factory=lambda: _token("ro"), repr=False)
-    organisation: str = field(default_factory=lambda: _token("org"), repr=False)
-    control: str | None = field(default=None, repr=False)
+    read_write: str
+    read_only: str
+    organisation: str
+    control: str | None
 
     def __post_init__(self) -> None:
         if self.control in (self.read_write, self.read_only, self.organisation):

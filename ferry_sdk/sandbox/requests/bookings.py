@@ -225,10 +225,8 @@ class McpNewBooking(_Booking):
     def to_rest(self, availabilities: list[Selection]) -> NewBooking:
         """Return the same booking with these selections, as REST spells it."""
         passengers = [passenger.to_rest() for passenger in self.passengers]
-        same = {name: getattr(self, name) for name in _Booking.model_fields}
-        return NewBooking.model_construct(
-            None, availabilities=availabilities, passengers=passengers, **same
-        )
+        changed = {"availabilities": availabilities, "passengers": passengers}
+        return NewBooking.model_construct(None, **{**dict(self), **changed})
 
 
 class BookingToCancel(Body):

@@ -7,6 +7,8 @@ Schema: the service reads every value that the schema allows.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -16,11 +18,14 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    TypeAdapter,
     WithJsonSchema,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import LiteralString
+
+from ferry_sdk.sandbox.requests.errors import messages
 
 FieldT = TypeVar("FieldT")
 
@@ -28,11 +33,9 @@ _DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 # The class \s has other characters in other languages.
 _SPACES: Final = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _HOUR: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
-# A date and a time, both with separators or both without, and the offset.
 _MOMENT: Final = (
-    r"(?!0000)([0-9]{4})(-?)(?!02-?3|(?:0[469]|11)-?31)(0[1-9]|1[0-2])\2(0[1-9]|[12][0-9]|3[01])"
-    r"[Tt]([01][0-9]|2[0-3])(:?)([0-5][0-9])(?:\6([0-5][0-9])(?:[.,]([0-9]+))?)?"
-    r"(?:[Zz]|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)"
+    r"(?!0000)[0-9]{4}-(?!02-3|(?:0[469]|11)-31)(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+    rf"[Tt]{_HOUR}(?::[0-5][0-9](?:\.[0-9]+)?)?(?:[Zz]|[+-]{_HOUR})"
 )
 
 
@@ -43,25 +46,33 @@ class Pattern:
     Attributes:
         pattern: The pattern for the whole text.
         text: The key of the error message.
+        parse: What reads the value of the text, or refuses it; by default the value is the text.
     """
 
     pattern: str
     text: LiteralString
+    parse: Callable[[str], object] = str
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(self._check, handler(source))
+        return core_schema.no_info_before_validator_function(self._read, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {**handler(schema), "pattern": f"^{self.pattern}$"}
+        record = {**handler(schema), "pattern": f"^{self.pattern}$"}
+        if record.get("format") in {"time", "date-time"}:
+            del record["format"]  # RFC 3339 requires seconds
+        return record
 
-    def _check(self, value: object) -> object:
-        if isinstance(value, str) and not re.fullmatch(self.pattern, value):
-            raise PydanticCustomError(self.text, self.text)
-        return value
+    def _read(self, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if re.fullmatch(self.pattern, value):
+            with suppress(ValueError):
+                return self.parse(value)
+        raise PydanticCustomError(self.text, "{message}", {"message": messages("en")[self.text]})
 
 
 def _allow_empty(schema: dict[str, Any]) -> None:
@@ -73,36 +84,6 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _day(value: object) -> date:
-    if isinstance(value, str) and re.fullmatch(_DAY, value):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            pass
-    raise PydanticCustomError("date", "date")
-
-
-def _hour(value: object) -> time:
-    if isinstance(value, str) and re.fullmatch(_HOUR, value):
-        return time.fromisoformat(value)
-    raise PydanticCustomError("time", "time")
-
-
-def _moment(value: object) -> datetime:
-    # datetime.fromisoformat accepts different formats in different versions of Python.
-    if isinstance(value, str) and (match := re.fullmatch(_MOMENT, value)):
-        year, _, month, day, hour, _, minute, second, fraction, sign, hours, minutes = (
-            match.groups()
-        )
-        clock = f"{hour}:{minute}:{second or '00'}.{(fraction or '')[:6]:0<6}"
-        offset = f"{sign or '+'}{hours or '00'}:{minutes or '00'}"
-        try:
-            return datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{offset}")
-        except ValueError:
-            pass
-    raise PydanticCustomError("moment", "Expected an ISO 8601 date and time with a UTC offset")
-
-
 WHOLE = BeforeValidator(_whole)
 OrEmpty = Annotated[
     FieldT | None,
@@ -111,22 +92,12 @@ OrEmpty = Annotated[
 ]
 """A field that may be null; an empty text is read as null."""
 Text = Annotated[str, Field(max_length=200), Pattern(rf"[\s\S]*[^{_SPACES}][\s\S]*", "empty")]
-Day = Annotated[
-    date,
-    BeforeValidator(_day),
-    WithJsonSchema({"type": "string", "format": "date", "pattern": f"^{_DAY}$"}),
-]
-Hour = Annotated[
-    time, BeforeValidator(_hour), WithJsonSchema({"type": "string", "pattern": f"^{_HOUR}$"})
-]
-Moment = Annotated[
-    datetime,
-    BeforeValidator(_moment),
-    WithJsonSchema({"type": "string", "pattern": f"^{_MOMENT}$"}),
-]
+Day = Annotated[date, Pattern(_DAY, "date", date.fromisoformat)]
+Hour = Annotated[time, Pattern(_HOUR, "time", time.fromisoformat)]
+Moment = Annotated[datetime, Pattern(_MOMENT, "moment", TypeAdapter(datetime).validate_python)]
 Email = Annotated[str, Field(max_length=254), Pattern(rf"[^@{_SPACES}]+@[^@{_SPACES}]+", "email")]
 Age = Annotated[int, Field(ge=0, le=120), WHOLE]
-Country = Annotated[str, Pattern(r"[A-Za-z]{2}", "country")]
+Country = Annotated[str, Pattern(r"[A-Za-z]{2}", "country", str.upper)]
 DocumentNumber = Annotated[str, Pattern(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
 Prefix = Annotated[str, Pattern(r"(?:\+|00)?[1-9][0-9]{0,3}", "prefix")]
 Phone = Annotated[str, Pattern(r"[0-9]{4,14}", "phone")]

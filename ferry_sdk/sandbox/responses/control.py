@@ -8,6 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from ferry_sdk.sandbox.counters import Effect
+from ferry_sdk.sandbox.request_log import LoggedRequest
 from ferry_sdk.sandbox.responses.fields import JsonObject, Timestamp
 
 
@@ -42,26 +44,10 @@ class TrialRoutes(TypedDict):
     routes: list[TrialRoute]
 
 
-class RecordedRequest(TypedDict):
-    """A request and its reply, without their bodies."""
-
-    at: Timestamp
-    method: str
-    path: Annotated[str, Field(description="Parts that may be secret or personal are `…`.")]
-    operation: str | None
-    status: int | None
-    milliseconds: float
-    correlation_id: str
-    request_id: str
-    faults: Annotated[list[str], Field(description="The kinds of the faults that occurred.")]
-    booking_id: Annotated[str | None, Field(description="The booking that the answer names.")]
-    ticket_id: Annotated[str | None, Field(description="The ticket that the answer names.")]
-
-
 class RequestsState(TypedDict):
     """The latest requests, oldest first."""
 
-    requests: list[RecordedRequest]
+    requests: list[LoggedRequest]
 
 
 class TicketSummary(TypedDict):
@@ -94,19 +80,11 @@ class BookingsState(TypedDict):
     total: int
 
 
-class RecordedEffect(TypedDict):
-    """A change that the service made."""
-
-    operation: str
-    subject: Annotated[str, Field(description="The id of the booking or ticket.")]
-    at: Timestamp
-
-
 class CountersState(TypedDict):
     """What the service was asked, and what it changed."""
 
     requests: Annotated[dict[str, int], Field(description="The requests by operation.")]
-    effects: Annotated[list[RecordedEffect], Field(description="A page of the changes, in order.")]
+    effects: Annotated[list[Effect], Field(description="A page of the changes, in order.")]
     totals: Annotated[dict[str, int], Field(description="The changes by operation.")]
     next: Annotated[int | None, Field(description="The next `after`; null at the end.")]
     connections: Annotated[int, Field(description="The accepted connections.")]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk._runtime.hosts import is_loopback
-from ferry_sdk.sandbox.api.mcp.envelopes import failure, reply
+from ferry_sdk.sandbox.api.mcp.envelopes import Json, failure, reply
 from ferry_sdk.sandbox.api.mcp.methods import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -26,8 +25,7 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     UnknownResourceError,
     answer,
 )
-from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.faults.kinds import FaultKind
+from ferry_sdk.sandbox.faults.kinds import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
@@ -53,9 +51,10 @@ class McpEndpoint:
 
     service: Service
     tokens: Tokens
-    sessions: McpSessions
     switches: McpSwitches
     host: str
+    opened: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    """When each open session began; each step changes or reads it once, so threads need no lock."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the route; methods other than POST and DELETE get a 405."""
@@ -73,15 +72,11 @@ class McpEndpoint:
             self._check_session(request, options, opening=False)
         except JsonRpcError as error:
             return _error_reply(request, error, options)
-        self.sessions.end(request.headers.get(_SESSION, ""))
+        self.opened.pop(request.headers.get(_SESSION, ""), None)
         return Response()
 
     async def _post(self, request: Request, options: McpOptions) -> Response:
-        try:
-            body = await request.body()
-        except HTTPException as refused:
-            headers, message = refused.headers or {}, "The body is too large"
-            raise JsonRpcError(INVALID_REQUEST, message, status=413, headers=headers) from None
+        body = await request.body()
         try:
             call = _parse_call(request, body)
             operation = "" if call is None else call.operation
@@ -120,7 +115,8 @@ class McpEndpoint:
         has_status = call.method in ("tools/call", "resources/read")
         response = reply(request, message, options, status=options.status if has_status else 200)
         if opening and options.session != "none":
-            response.headers[_SESSION] = self.sessions.open()
+            session = response.headers[_SESSION] = secrets.token_hex(16)
+            self.opened[session] = self.service.clock.now()
         return response
 
     def _authorize(self, request: Request) -> Access:
@@ -133,25 +129,21 @@ class McpEndpoint:
             return self.tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
             message = text("unauthorized", language(request))
-            raise JsonRpcError(
-                REFUSED,
-                message,
-                {"error": True, "code": "UNAUTHORIZED", "message": message},
-                status=401,
-                headers={"www-authenticate": 'Bearer error="invalid_token"'},
-            ) from None
+            data: Json = {"error": True, "code": "UNAUTHORIZED", "message": message}
+            challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
+            raise JsonRpcError(REFUSED, message, data, status=401, headers=challenge) from None
 
     def _options_for(self, operation: str) -> McpOptions:
-        fault = self.service.faults.take(FaultKind.MCP_ENVELOPE, operation)
-        changes = {} if fault is None else fault.details.model_dump(exclude_unset=True)
+        fault = self.service.faults.take(McpOptions, operation)
+        changes = fault.model_dump(exclude_unset=True) if fault else {}
         return self.switches.current.changed(**changes)
 
     def _end_session(self, request: Request, operation: str) -> None:
         """End the session, or require one, if a fault says so."""
-        if self.service.faults.take(FaultKind.SESSION_EXPIRED, operation):
-            self.sessions.end(request.headers.get(_SESSION, ""))
+        if self.service.faults.take(SessionExpired, operation):
+            self.opened.pop(request.headers.get(_SESSION, ""), None)
             raise JsonRpcError(*_NOT_FOUND, status=404)
-        if self.service.faults.take(FaultKind.SESSION_REQUIRED, operation):
+        if self.service.faults.take(SessionRequired, operation):
             raise JsonRpcError(*_MISSING, status=400)
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
@@ -160,8 +152,10 @@ class McpEndpoint:
             return
         if session is None and options.session == "required" and not opening:
             raise JsonRpcError(*_MISSING, status=400)
-        if session is not None and not self.sessions.alive(session, options.session_seconds):
-            raise JsonRpcError(*_NOT_FOUND, status=404)
+        if session is not None:
+            opened, lifetime = self.opened.get(session), timedelta(seconds=options.session_seconds)
+            if opened is None or self.service.clock.now() - opened >= lifetime:
+                raise JsonRpcError(*_NOT_FOUND, status=404)
 
 
 _NOT_FOUND = (REFUSED, "Session not found")
@@ -205,33 +199,3 @@ def _error_reply(request: Request, error: JsonRpcError, options: McpOptions) -> 
     if options.stray_session_ids:
         headers[_SESSION] = secrets.token_hex(16)
     return JSONResponse(message, error.status, headers)
-
-
-class McpSessions:
-    """The open sessions by id; their age follows the service's clock.
-
-    Each method changes or reads the dict once, so threads need no lock.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._opened: dict[str, datetime] = {}
-
-    def open(self) -> str:
-        """Open a session and return its id."""
-        session = secrets.token_hex(16)
-        self._opened[session] = self._clock.now()
-        return session
-
-    def alive(self, session: str, seconds: float) -> bool:
-        """Tell whether the session is open and younger than `seconds`."""
-        opened = self._opened.get(session)
-        return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
-
-    def end(self, session: str) -> None:
-        """End a session, if it is open."""
-        self._opened.pop(session, None)
-
-    def clear(self) -> None:
-        """End every session."""
-        self._opened.clear()

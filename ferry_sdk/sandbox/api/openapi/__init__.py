@@ -1,1 +1,1 @@
-"""The OpenAPI document of the service, and the page that shows it."""
+"""The OpenAPI document of the service, and the pages of the service."""

@@ -1,23 +1,27 @@
-"""The addresses of the document and of its page, which need no token."""
+"""The addresses of the document and of the files of both pages, which need no token."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.http.conventions import problem
 
 _SWAGGER_UI = "fastapi_offline"
 """A package that brings the files of Swagger UI; only its files are used."""
-_BUNDLE = "swagger-ui-bundle.js"
-_HTML, _CSS, _SCRIPT = "text/html", "text/css", "text/javascript"
+_VENDORED = ("swagger-ui.css", "swagger-ui-bundle.js")
+_PARTS = ("page.css", "page.js", "control.css", "control.js", *_VENDORED)
+_MEDIA_TYPES = {
+    ".json": "application/json",
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+}
 _HEADERS = {
     "cache-control": "no-cache",
     "x-content-type-options": "nosniff",
@@ -32,47 +36,34 @@ _HEADERS = {
 
 def document() -> bytes:
     """Return the OpenAPI document; `scripts/api-map` writes the file."""
-    return Path(__file__).with_name("document.json").read_bytes()
+    return _path("document.json").read_bytes()
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes of the document, of its page and of the files of the page."""
-    here = Path(__file__).parent
-    return [
-        Route("/openapi.json", _endpoint(document, "application/json")),
-        Route("/docs", _endpoint((here / "page.html").read_bytes, _HTML)),
-        Route("/docs/page.css", _endpoint((here / "page.css").read_bytes, _CSS)),
-        Route("/docs/page.js", _endpoint((here / "page.js").read_bytes, _SCRIPT)),
-        Route("/docs/swagger-ui.css", _endpoint(lambda: _vendored("swagger-ui.css"), _CSS)),
-        Route(f"/docs/{_BUNDLE}", _endpoint(lambda: _vendored(_BUNDLE), _SCRIPT)),
-    ]
+    """Return the routes of the document, of its page and of the parts of both pages."""
+    files = {f"/docs/{name}": name for name in _PARTS}
+    files |= {"/openapi.json": "document.json", "/docs": "page.html"}
+    return [Route(path, _endpoint(name)) for path, name in files.items()]
 
 
-def _vendored(name: str) -> bytes:
-    """Return a file of Swagger UI, without an import of the package that brings it.
-
-    Raises:
-        FileNotFoundError: The package is not installed.
-    """
-    package = find_spec(_SWAGGER_UI)
-    if package is None or package.origin is None:
-        raise FileNotFoundError(name)
-    return (Path(package.origin).parent / "static" / name).read_bytes()
+def file_response(name: str) -> Response:
+    """Return a file, with a policy that allows files of this service only."""
+    path = _path(name)
+    if not path.is_file():
+        return problem(404, "NOT_FOUND", 'The page requires: pip install "ferry-sdk[sandbox]"')
+    return FileResponse(path, headers=_HEADERS, media_type=_MEDIA_TYPES[path.suffix])
 
 
-def _endpoint(
-    read: Callable[[], bytes], media_type: str
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return the handler of a file, which a browser keeps but always asks for anew."""
+def _path(name: str) -> Path:
+    if name not in _VENDORED:
+        return Path(__file__).with_name(name)
+    package = find_spec(_SWAGGER_UI)  # an import would load a framework that nothing here uses
+    folder = Path(package.origin).parent if package and package.origin else Path()
+    return folder / "static" / name
 
-    async def endpoint(request: Request) -> Response:
-        try:
-            body = await run_in_threadpool(read)
-        except FileNotFoundError:
-            return problem(404, "NOT_FOUND", 'The page requires: pip install "ferry-sdk[sandbox]"')
-        headers = {**_HEADERS, "etag": f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'}
-        if request.headers.get("if-none-match") == headers["etag"]:
-            return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type=media_type)
+
+def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(_: Request) -> Response:
+        return file_response(name)
 
     return endpoint

@@ -1,4 +1,4 @@
-"""The context of the request being answered: its company, journeys, faults and ids."""
+"""The context of the request being answered: its operation, company, journeys, faults and ids."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from typing import Any
 
 @dataclass(slots=True)
 class RequestContext:
-    """The company that a request searches, its journeys, its faults, and the ids in its answer.
+    """The operation of a request, and what its body and its answer say.
 
     A request is answered in a thread with a copy of the context, so this object is shared.
+
+    Attributes:
+        company: The company that it searches.
+        journeys: The ids of its journeys.
+        faults: The kinds of the faults that occurred.
+        named: The ids of the booking and the ticket in its answer.
     """
 
+    operation: str | None = None
     company: str | None = None
     journeys: set[str] = field(default_factory=set[str])
     faults: list[str] = field(default_factory=list[str])
@@ -24,14 +31,15 @@ class RequestContext:
 _context: ContextVar[RequestContext | None] = ContextVar("_context", default=None)
 
 
-def begin(body: bytes) -> None:
+def begin(operation: str, body: bytes) -> RequestContext:
     """Begin the context of a request with this body."""
     search = _search_of(body)
     company, journey = search.get("company"), search.get("out_journey_id")
-    context = RequestContext(company if isinstance(company, str) else None)
+    context = RequestContext(operation, company if isinstance(company, str) else None)
     if isinstance(journey, str):
         context.journeys.add(journey.lower())
     _context.set(context)
+    return context
 
 
 def current() -> RequestContext:
