@@ -75,11 +75,6 @@ def missing_file(url: str) -> str | None:
     return None if path is None or os.path.exists(path) else path  # noqa: PTH110 -- like SQLite
 
 
-def display_url(url: URL) -> str:
-    """Return a database's address without password and options."""
-    return url.set(query={}).render_as_string(hide_password=True)
-
-
 @contextmanager
 def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
     """Lend a connection, and return it to its pool even if an interrupt comes at any line.
@@ -96,16 +91,8 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
             raise
 
 
-def close_on_return(engine: Engine) -> None:
-    """Close connections when they return to their pool.
-
-    `Engine.dispose` closes only those that nobody uses at that moment. The others return later to
-    a pool that is not used any more.
-    """
-    event.listen(engine.pool, "checkin", _close_returned)
-
-
-def _close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+def close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+    """Close a connection that was in use when its pool was disposed of, which did not close it."""
     record.invalidate()
 
 
