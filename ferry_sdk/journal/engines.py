@@ -32,6 +32,7 @@ _LOCK = 0x66657272796A6E6C
 
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
 _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+_SUPPORTED = "expected sqlite:// or postgresql:// (with psycopg), and no async engine"
 _SECRETS = ("password", "sslpassword")
 
 
@@ -39,7 +40,7 @@ def engine_of(url: str | Engine) -> Engine:
     """Return an engine for a URL; the caller's own engine is used as it is."""
     if isinstance(url, Engine):
         if url.dialect.is_async or url.dialect.name not in {"sqlite", "postgresql"}:
-            raise _unsupported_url()
+            raise InvalidInputError(_SUPPORTED, field="url")
         if is_in_memory(url.url) and isinstance(url.pool, SingletonThreadPool):
             raise InvalidInputError(
                 "each thread would have its own database; use poolclass=StaticPool", field="url"
@@ -57,7 +58,7 @@ def engine_of(url: str | Engine) -> Engine:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
         return _postgresql(parts.set(drivername="postgresql+psycopg"))
-    raise _unsupported_url()
+    raise InvalidInputError(_SUPPORTED, field="url")
 
 
 def is_in_memory(url: URL) -> bool:
@@ -113,21 +114,12 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
     connection.exec_driver_sql("COMMIT")
 
 
-def _unsupported_url() -> InvalidInputError:
-    return InvalidInputError(
-        "expected sqlite:// or postgresql:// (with psycopg), and no async engine", field="url"
-    )
-
-
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # The one connection is the database, so all threads share it, one at a time.
+        arguments = {"check_same_thread": False}
         engine = _create_engine(
-            url,
-            poolclass=QueuePool,
-            pool_size=1,
-            max_overflow=0,
-            connect_args={"check_same_thread": False},
+            url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=arguments
         )
         event.listen(engine, "handle_error", _keep_connection)
         return engine

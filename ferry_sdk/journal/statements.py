@@ -65,8 +65,6 @@ _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
 _LONGEST: Final = 200
 """Characters of an id or a code; PostgreSQL cannot index much longer texts."""
 
-_NO_DETAILS: Final = OutcomeDetails()
-
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
@@ -136,14 +134,14 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 
 def change(
-    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None = None
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None
 ) -> JournalEntry | None:
     """Set an outcome if it may replace the present state, and return the entry.
 
     An entry that is ``done`` already, because a person settled it, still gets the ids of a late
     reply, and those by which a person corrects it.
     """
-    details = details or _NO_DETAILS
+    details = details or OutcomeDetails()
     ids, code = _storable_ids(details), storable(details.code)
     this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
