@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.probes import ADULT
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -24,13 +25,7 @@ BY_WRITES: Final = ("place_price", "created_status", "created_stage", "cancelled
 """The assumptions that a booking shows when it is made and cancelled."""
 _RANKS: Final = {PlaceType.CABIN: 1, PlaceType.SUITE: 2}
 _STATUSES: Final = frozenset(status.value.lower() for status in TicketStatus)
-_TRAVELLER: Final = {
-    "type": "Adult",
-    "first_name": "Conformance",
-    "last_name": "Check",
-    "gender": "Female",
-    "age": 34,
-}
+_TRAVELLER: Final = {**ADULT, "first_name": "Conformance", "last_name": "Check"}
 _BY_TICKETS: Final = ("times", "qr_code", "boarding_time", "traveller_details", "voucher")
 """The assumptions that a ticket shows."""
 

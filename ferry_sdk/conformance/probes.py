@@ -27,7 +27,8 @@ from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundErro
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import Route
 
-_ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+"""A traveller of a search."""
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
@@ -53,20 +54,12 @@ class Line(NamedTuple):
     company: str
     depart_code: str
     arrive_code: str
-    journey_id: str
+    out_journey_id: str
 
-    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, Any]:
+    def search(self, day: date, **more: object) -> dict[str, Any]:
         """Return the arguments of a search for one adult."""
-        return {
-            "company": self.company,
-            "depart_code": self.depart_code,
-            "arrive_code": self.arrive_code,
-            "out_journey_id": self.journey_id,
-            "out_at": day,
-            "out_time": at,
-            "passengers": [_ADULT],
-            **more,
-        }
+        any_time = {"out_at": day, "out_time": "00:00", "passengers": [ADULT]}
+        return {**self._asdict(), **any_time, **more}
 
 
 class Probes:
@@ -215,7 +208,7 @@ class Probes:
         return self._call("availability.search", **line.search(day, **more))
 
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Flow[None]:
-        reply = yield from self._search(line, self._day, passengers=[_ADULT, _ADULT])
+        reply = yield from self._search(line, self._day, passengers=[ADULT, ADULT])
         prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
         ratios = [
             _cheapest(sailing) / prices[sailing.depart_at]
@@ -230,7 +223,7 @@ class Probes:
         if len(times) == 1:
             self.findings.miss(["out_time"], "no day with several sailings was found")
             return
-        later = yield from self._search(line, self._day, at=f"{times[1]:%H:%M}")
+        later = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
         is_first = min(sailing.depart_at for sailing in later.require()) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
@@ -238,7 +231,7 @@ class Probes:
         ends = line.arrive_code, line.depart_code
         back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
         day = self._ahead(_DAYS_AHEAD + 2)
-        both_ways = {"ret_journey_id": back.journey_id, "ret_at": day, "ret_time": "00:00"}
+        both_ways = {"ret_journey_id": back.out_journey_id, "ret_at": day, "ret_time": "00:00"}
         sailings = (yield from self._search(line, self._day, **both_ways)).require()
         if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"

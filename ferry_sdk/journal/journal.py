@@ -399,10 +399,7 @@ class Journal:
                 # > 0 deleted
             ```
         """
-        latest = cutoff(older_than)
-        self._use("write", snapshots.forget, latest)
-        self._use("write", orders.forget, latest)
-        return self._use("write", statements.forget, latest)
+        return self._use("write", statements.forget, cutoff(older_than))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.

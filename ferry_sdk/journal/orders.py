@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, insert, inspect, select, update
+from sqlalchemy import insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
 from ferry_sdk.journal.engines import exclusive_transaction
@@ -13,8 +13,6 @@ from ferry_sdk.journal.statements import add, find
 from ferry_sdk.types import OrderRecord
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import Connection
 
     from ferry_sdk.types import Intent
@@ -71,13 +69,6 @@ def load(
         query = query.where(orders.c.is_finished.is_(False))
     rows = connection.execute(query).mappings().all()
     return tuple(OrderRecord(**row, entry=find(connection, row["entry_id"])) for row in rows)
-
-
-def forget(connection: Connection, latest: datetime) -> None:
-    """Delete the orders that were finished until this moment."""
-    if inspect(connection).has_table(orders.name):
-        old = orders.c.changed_at <= latest
-        connection.execute(delete(orders).where(orders.c.is_finished.is_(True), old))
 
 
 def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:

@@ -11,7 +11,6 @@ from ferry_sdk.journal.schema import snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -35,8 +34,3 @@ def save(connection: Connection, booking_id: str, content: str) -> None:
     with exclusive_transaction(connection):
         connection.execute(delete(snapshots).where(snapshots.c.booking_id == booking_id))
         connection.execute(insert(snapshots).values(booking_id=booking_id, content=content))
-
-
-def forget(connection: Connection, latest: datetime) -> None:
-    """Delete the snapshots that were saved until this moment."""
-    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= latest))

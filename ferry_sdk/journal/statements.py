@@ -32,6 +32,7 @@ from ferry_sdk.journal.schema import (
     is_unresolved,
     is_without_fingerprint,
     orders,
+    snapshots,
     utc_now,
 )
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
@@ -271,9 +272,13 @@ def booking_ids(
 
 
 def forget(connection: Connection, latest: datetime) -> int:
-    """Delete the entries that were settled until this moment, and return their number."""
+    """Delete what is older: settled entries, finished orders and snapshots; count the entries."""
+    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= latest))
     old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= latest]
-    if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
+    if inspect(connection).has_table(orders.name):
+        finished = [orders.c.is_finished.is_(True), orders.c.changed_at <= latest]
+        connection.execute(delete(orders).where(*finished))
+        # An order needs the entry of its last write.
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
     return connection.execute(delete(entries).where(*old)).rowcount
