@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
 from ferry_sdk.conformance.probes import ADULT
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
@@ -79,8 +79,7 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
 def _preview(findings: Findings, booking: Booking) -> Flow[None]:
     statuses = {ticket.status for ticket in booking.tickets}
     if booking.payment_status != PaymentStatus.PAID or statuses != {TicketStatus.ISSUED}:
-        findings.miss(["preview"], "the booking is not paid and issued")
-        return
+        raise NotSeenError("the booking is not paid and issued")
     reply = yield from findings.call("bookings.cancel_fee", booking.booking_id)
     fee: CancellationFee = reply.require()
     if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import parse_date
-from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
 from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.conformance.shapes import (
     error_shape,
@@ -44,6 +44,7 @@ _BY_STATUS: Final = {
     404: "not_found",
     422: "unprocessable",
 }
+_BY_SEARCHES: Final = "search_list currency balance amount out_time return_search no_journeys"
 _OTHER_CAUSES: Final = (401, 403, 408, 429, *range(500, 600))
 """Statuses that say nothing of the request."""
 
@@ -86,7 +87,7 @@ class Probes:
             (self._mcp_ports, "port_position mcp_resource"),
             (self._unknown_ids, "unknown_id mcp_error"),
             (self._timetable, "invalid_request no_sailings"),
-            (self._searches, "search_list currency balance amount out_time return_search"),
+            (self._searches, _BY_SEARCHES),
             (self._tool, "mcp_result"),
             (self._gaps, "no_sailings"),
         )
@@ -150,8 +151,7 @@ class Probes:
             yield from self._routes()
         if not self.lines:
             reply.require()
-            self.findings.miss(["invalid_request", "no_sailings"], "no route was found")
-            return
+            raise NotSeenError("no route was found")
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
         reply = yield from self._search(wrong, self._day)
         self._see_status("invalid_request", reply.error)
@@ -189,9 +189,7 @@ class Probes:
             if reply.value:
                 break
         else:
-            names = "search_list currency balance amount out_time return_search mcp_result"
-            self.findings.miss((*names.split(), "no_journeys"), "no sailing was found")
-            return
+            raise NotSeenError("no sailing was found")
         self.lines = [line, *(other for other in self.lines if other != line)]
         sailings, raw = reply.value, raw_list(reply.body)
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
@@ -221,8 +219,7 @@ class Probes:
     def _later(self, line: Line, sailings: Sequence[Any]) -> Flow[None]:
         times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
-            self.findings.miss(["out_time"], "no day with several sailings was found")
-            return
+            raise NotSeenError("no day with several sailings was found")
         later = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
         is_first = min(sailing.depart_at for sailing in later.require()) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
@@ -242,10 +239,9 @@ class Probes:
     def _departures(self, provider: str) -> Flow[None]:
         every = (yield from self._call("catalogue.departures", provider)).require()
         none = (yield from self._call("catalogue.departures", provider, journey_ids=[])).require()
-        if every:
-            self.seen["no_journeys"] = "all" if none else "none"
-        else:
-            self.findings.miss(["no_journeys"], "the provider has no departures")
+        if not every:
+            raise NotSeenError("the provider has no departures")
+        self.seen["no_journeys"] = "all" if none else "none"
 
     def _tool(self) -> Flow[None]:
         if self.lines:
@@ -273,7 +269,7 @@ class Probes:
             else:
                 continue
             return
-        self.findings.miss(["no_sailings"], "no day without sailings was found")
+        raise NotSeenError("no day without sailings was found")
 
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
         """Yield days between two departures of a line on which it does not sail."""

@@ -22,6 +22,8 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
 from ferry_sdk.resources.arguments import file_path
 
+Path = str | os.PathLike[str]
+
 _PRIVATE_FILE: Final = 0o600
 _NAMES: Final[Mapping[str, list[str]]] = data_beside(__file__)
 """The operations whose replies are about nobody, the members around records, the amounts that stay,
@@ -63,9 +65,7 @@ class Recording(AbstractContextManager["Recording"]):
         InvalidInputError: The file cannot be written.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], read_tokens: Callable[[], Collection[str]]
-    ) -> None:
+    def __init__(self, path: Path, read_tokens: Callable[[], Collection[str]]) -> None:
         try:
             # O_NONBLOCK: a pipe without a reader would block for ever.
             flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)

@@ -47,13 +47,12 @@ def save(connection: Connection, order: OrderRecord) -> None:
         JournalError: Another program has saved the order.
     """
     if order.revision:
-        return _update(connection, order, order.entry_id)
-    if not inspect(connection).has_table(orders.name):  # in a journal of an earlier version
-        with exclusive_transaction(connection):
-            orders.create(connection, checkfirst=True)
+        _update(connection, order, order.entry_id)
+        return
     values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
-    connection.execute(insert(orders).values(values))
-    return None
+    with exclusive_transaction(connection):
+        orders.create(connection, checkfirst=True)  # in a journal of an earlier version
+        connection.execute(insert(orders).values(values))
 
 
 def load(

@@ -226,13 +226,13 @@ class Signals:
 
 def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     """Make a booking and cancel it under signals; return whether there was one for each."""
-    check = checks._Check(ferry, None)
+    findings = Findings(ferry)
     caplog.clear()
     before = len(sandbox.counters.effects)
     stop = None
     try:
         with signals:
-            check.perform(bookings.book(check._findings, choice, "check-7"))
+            checks.perform(findings, bookings.book(findings, choice, "check-7"))
     except KeyboardInterrupt as error:
         stop = error
     made = sandbox.counters.effects[before:]
