@@ -9,11 +9,8 @@ from typing import Final, NamedTuple
 
 from ferry_sdk._runtime.data import data_beside
 
-READS: Final = "reads"
-BOOKING: Final = "a booking id"
-TICKET: Final = "a ticket id"
-WRITES: Final = "--book"
-PROBES: Final = (READS, BOOKING, TICKET, WRITES)
+PROBES: Final = ("reads", "a booking id", "a ticket id", "--book")
+"""What shows an assumption."""
 
 
 class Assumption(NamedTuple):

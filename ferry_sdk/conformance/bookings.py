@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
+from ferry_sdk.conformance.probes import ADULT
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -24,24 +25,18 @@ BY_WRITES: Final = ("place_price", "created_status", "created_stage", "cancelled
 """The assumptions that a booking shows when it is made and cancelled."""
 _RANKS: Final = {PlaceType.CABIN: 1, PlaceType.SUITE: 2}
 _STATUSES: Final = frozenset(status.value.lower() for status in TicketStatus)
-_TRAVELLER: Final = {
-    "type": "Adult",
-    "first_name": "Conformance",
-    "last_name": "Check",
-    "gender": "Female",
-    "age": 34,
-}
-_OF_TICKETS: Final = ("times", "qr_code", "boarding_time", "traveller_details")
+_TRAVELLER: Final = {**ADULT, "first_name": "Conformance", "last_name": "Check"}
+_BY_TICKETS: Final = ("times", "qr_code", "boarding_time", "traveller_details", "voucher")
+"""The assumptions that a ticket shows."""
 
 
 def read_records(findings: Findings, booking_id: str | None, ticket_id: str | None) -> Flow[None]:
     """Read a booking, a ticket, or both; without a ticket's id the booking's first ticket."""
     if booking_id is not None:
-        names = ("times", "preview") if ticket_id else (*_OF_TICKETS, "preview", "voucher")
         steps = _read_booking(findings, booking_id, with_ticket=ticket_id is None)
-        yield from findings.try_steps(names, steps)
+        yield from findings.try_steps((*_BY_TICKETS, "preview"), steps)
     if ticket_id is not None:
-        yield from findings.try_steps((*_OF_TICKETS, "voucher"), _read_ticket(findings, ticket_id))
+        yield from findings.try_steps(_BY_TICKETS, _read_ticket(findings, ticket_id))
 
 
 def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> Flow[None]:
@@ -50,10 +45,8 @@ def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> 
     _see_times(findings, body)
     yield from findings.try_steps(["preview"], _preview(findings, booking))
     if with_ticket:
-        ticket = body["tickets"][0]
-        yield from findings.try_steps(
-            (*_OF_TICKETS, "voucher"), _see_ticket(findings, ticket, booking.tickets[0].id)
-        )
+        steps = _see_ticket(findings, body["tickets"][0], booking.tickets[0].id)
+        yield from findings.try_steps(_BY_TICKETS, steps)
 
 
 def _read_ticket(findings: Findings, ticket_id: str) -> Flow[None]:
@@ -86,8 +79,7 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
 def _preview(findings: Findings, booking: Booking) -> Flow[None]:
     statuses = {ticket.status for ticket in booking.tickets}
     if booking.payment_status != PaymentStatus.PAID or statuses != {TicketStatus.ISSUED}:
-        findings.miss(["preview"], "the booking is not paid and issued")
-        return
+        raise NotSeenError("the booking is not paid and issued")
     reply = yield from findings.call("bookings.cancel_fee", booking.booking_id)
     fee: CancellationFee = reply.require()
     if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from decimal import Decimal
@@ -16,12 +15,11 @@ from ferry_sdk.client.functions import client_function
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
-from ferry_sdk.conformance.recordings import Recording
+from ferry_sdk.conformance.recordings import Path
 from ferry_sdk.conformance.report import ConformanceReport, build_report
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.resources.arguments import money
 
-Path = str | os.PathLike[str]
 Approve = Callable[[Availability, Tariff], object]
 
 
@@ -67,8 +65,8 @@ def check(
             # > False no_sailings holds
         ```
     """
-    run = _Check(ferry.with_options(read_only=True), record)
-    return run.perform(run.read(booking_id, ticket_id))
+    findings = Findings(ferry.with_options(read_only=True), record)
+    return perform(findings, _read(findings, booking_id, ticket_id))
 
 
 @client_function
@@ -117,53 +115,43 @@ def check_with_booking(
         ```
     """
     limit = money(max_price, "max_price")
-    run = _Check(ferry, record)
-    return run.perform(run.book(limit, currency, approve))
+    findings = Findings(ferry, record)
+    return perform(findings, _book(findings, limit, currency, approve))
 
 
-class _Check:
-    """One check: its client, its findings, and the recording."""
+def _read(findings: Findings, booking_id: str | None, ticket_id: str | None) -> Flow[None]:
+    yield from Probes(findings).steps()
+    yield from read_records(findings, booking_id, ticket_id)
 
-    def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None) -> None:
-        self._ferry = ferry
-        self._recording = None if record is None else Recording(record, self._read_tokens)
-        self._findings = Findings(ferry, self._recording)
 
-    def read(self, booking_id: str | None, ticket_id: str | None) -> Flow[None]:
-        yield from Probes(self._findings).steps()
-        yield from read_records(self._findings, booking_id, ticket_id)
+def _book(findings: Findings, limit: Decimal, currency: str, approve: Approve | None) -> Flow[None]:
+    probes = Probes(findings)
+    yield from probes.steps()
+    choice = yield from choose(findings, probes.sample(), limit, currency)
+    if choice is not None:
+        if approve is not None:
+            approve(choice.sailing, choice.tariff)
+        settings = transport_of(findings.ferry).settings
+        correlation_id = settings.correlation_id or next_correlation_id()
+        yield from findings.try_steps(BY_WRITES, book(findings, choice, correlation_id))
 
-    def book(self, limit: Decimal, currency: str, approve: Approve | None) -> Flow[None]:
-        probes = Probes(self._findings)
-        yield from probes.steps()
-        choice = yield from choose(self._findings, probes.sample(), limit, currency)
-        if choice is not None:
-            if approve is not None:
-                approve(choice.sailing, choice.tariff)
-            settings = transport_of(self._ferry).settings
-            correlation_id = settings.correlation_id or next_correlation_id()
-            steps = book(self._findings, choice, correlation_id)
-            yield from self._findings.try_steps(BY_WRITES, steps)
 
-    def perform(
-        self, steps: Flow[None]
-    ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
-        plan = Plan(lambda _: steps)
-        if isinstance(self._ferry, AsyncFerry):
-            return self._perform_async(self._ferry, plan)
-        naming = self._findings.naming_left
-        # Two, for a second interruption within the inner one.
-        with naming(), naming(), self._recording or nullcontext():
-            transport_of(self._ferry).run(plan)
-        return build_report(self._findings)
+def perform(
+    findings: Findings, steps: Flow[None]
+) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
+    """Make the calls of the steps, and return the report of their findings."""
+    plan = Plan(lambda _: steps)
+    if isinstance(findings.ferry, AsyncFerry):
+        return _perform_async(findings, findings.ferry, plan)
+    # Two, for a second interruption within the inner one.
+    with findings.naming_left(), findings.naming_left(), findings.recording or nullcontext():
+        transport_of(findings.ferry).run(plan)
+    return build_report(findings)
 
-    async def _perform_async(self, ferry: AsyncFerry, plan: Plan[None]) -> ConformanceReport:
-        naming = self._findings.naming_left
-        with naming(), naming(), self._recording or nullcontext():
-            await transport_of(ferry).run(plan)
-        return build_report(self._findings)
 
-    def _read_tokens(self) -> list[str]:
-        settings = transport_of(self._ferry).settings
-        secrets = (settings.token, settings.organisation_token)
-        return [secret.current for secret in secrets if secret is not None and secret.current]
+async def _perform_async(
+    findings: Findings, ferry: AsyncFerry, plan: Plan[None]
+) -> ConformanceReport:
+    with findings.naming_left(), findings.naming_left(), findings.recording or nullcontext():
+        await transport_of(ferry).run(plan)
+    return build_report(findings)

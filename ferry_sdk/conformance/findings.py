@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ferry_sdk._engine.effects import CallUser, Flow
-from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.conformance.observations import Observation, observe, observe_failure
-from ferry_sdk.conformance.recordings import Recording
+from ferry_sdk.conformance.recordings import Path, Recording
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -34,14 +34,20 @@ _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErr
 """The errors of a probe that reads a reply of another form."""
 
 
+class NotSeenError(Exception):
+    """The replies do not show an assumption; the message says why."""
+
+
 class Findings:
     """The findings of a check, from its replies.
 
     Args:
         ferry: Makes the calls.
-        recording: Records the replies.
+        record: A file for the replies.
 
     Attributes:
+        ferry: Makes the calls.
+        recording: Records the replies; None if nothing is recorded.
         seen: The values by assumption.
         reasons: Why an assumption was not seen.
         requests: How many requests were sent.
@@ -51,14 +57,14 @@ class Findings:
             and only the reply to its cancellation clears it, so it is true at any interruption.
     """
 
-    def __init__(self, ferry: Ferry | AsyncFerry, recording: Recording | None = None) -> None:
+    def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None = None) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.requests: int = 0
         self.replies: dict[str, Observation] = {}
         self.left: str | None = None
-        self._ferry = ferry
-        self._recording = recording
+        self.ferry: Ferry | AsyncFerry = ferry
+        self.recording = None if record is None else Recording(record, self._read_tokens)
         self._logged: str | None = None
 
     def call(
@@ -69,7 +75,7 @@ class Findings:
         **options: object,
     ) -> Flow[Observation]:
         """Make a call of the client by its name, such as ``bookings.get``, and note its reply."""
-        ferry = self._ferry
+        ferry = self.ferry
         if correlation_id is not None:
             ferry = ferry.with_options(correlation_id=correlation_id)
         group = ferry if operation in _WITHOUT_REPLY else ferry.with_raw_response
@@ -80,10 +86,10 @@ class Findings:
             self.replies[operation] = observe_failure(error)
         reply = self.replies[operation]
         self.requests += reply.requests
-        recording, self._recording = self._recording, None  # after a failure, nothing is recorded
+        recording, self.recording = self.recording, None  # after a failure, nothing is recorded
         if recording is not None:
             recording.add(operation, reply)
-        self._recording = recording
+        self.recording = recording
         return reply
 
     def miss(self, names: Iterable[str], reason: str) -> None:
@@ -115,7 +121,7 @@ class Findings:
             self._logged = self.left
 
     def try_steps(self, names: Iterable[str], steps: Flow[None]) -> Flow[None]:
-        """Make the steps that show some assumptions; note the error if they fail."""
+        """Make the steps that show some assumptions; note why they do not show them."""
         try:
             yield from steps
         except (AuthenticationError, ConfigurationError):
@@ -124,8 +130,15 @@ class Findings:
             if isinstance(error, TransportError) and not self.seen:
                 raise  # the first call failed, so the service cannot be reached
             self.miss(names, describe(error))
+        except NotSeenError as error:
+            self.miss(names, str(error))
         except _UNEXPECTED:
             self.miss(names, "the reply has an unexpected form")
+
+    def _read_tokens(self) -> list[str]:
+        settings = transport_of(self.ferry).settings
+        secrets = (settings.token, settings.organisation_token)
+        return [secret.current for secret in secrets if secret is not None and secret.current]
 
 
 def describe(error: FerryError) -> str:

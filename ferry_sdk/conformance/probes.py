@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from math import inf
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import parse_date
-from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
 from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.conformance.shapes import (
     error_shape,
@@ -27,12 +27,13 @@ from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundErro
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import Route
 
-_ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
-_DAY: Final = 24 * 3600.0
+ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+"""A traveller of a search."""
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
-_SECONDS_BETWEEN: Final = 4 * 3600
+_HOURS_BETWEEN: Final = 4
+"""Of the sailings of a line that says enough in short replies."""
 _DAYS_BEYOND: Final = 400
 """A day so far ahead that no season has a timetable of it yet."""
 _MORE_THAN_ONE: Final = 1.2
@@ -43,6 +44,7 @@ _BY_STATUS: Final = {
     404: "not_found",
     422: "unprocessable",
 }
+_BY_SEARCHES: Final = "search_list currency balance amount out_time return_search no_journeys"
 _OTHER_CAUSES: Final = (401, 403, 408, 429, *range(500, 600))
 """Statuses that say nothing of the request."""
 
@@ -53,20 +55,12 @@ class Line(NamedTuple):
     company: str
     depart_code: str
     arrive_code: str
-    journey_id: str
+    out_journey_id: str
 
-    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, Any]:
+    def search(self, day: date, **more: object) -> dict[str, Any]:
         """Return the arguments of a search for one adult."""
-        return {
-            "company": self.company,
-            "depart_code": self.depart_code,
-            "arrive_code": self.arrive_code,
-            "out_journey_id": self.journey_id,
-            "out_at": day,
-            "out_time": at,
-            "passengers": [_ADULT],
-            **more,
-        }
+        any_time = {"out_at": day, "out_time": "00:00", "passengers": [ADULT]}
+        return {**self._asdict(), **any_time, **more}
 
 
 class Probes:
@@ -84,7 +78,7 @@ class Probes:
         self._call = findings.call
         self.lines: list[Line] = []
         self.today: date = date.today()  # noqa: DTZ011 -- the user's, if the service has none
-        self._days: dict[Line, set[date]] = {}
+        self._days: dict[Line, Counter[date]] = {}
 
     def steps(self) -> Flow[None]:
         """Make all reads that need no id."""
@@ -93,7 +87,7 @@ class Probes:
             (self._mcp_ports, "port_position mcp_resource"),
             (self._unknown_ids, "unknown_id mcp_error"),
             (self._timetable, "invalid_request no_sailings"),
-            (self._searches, "search_list currency balance amount out_time return_search"),
+            (self._searches, _BY_SEARCHES),
             (self._tool, "mcp_result"),
             (self._gaps, "no_sailings"),
         )
@@ -149,21 +143,15 @@ class Probes:
     def _timetable(self) -> Flow[None]:
         """Read which lines there are and on which days they sail."""
         reply = yield from self._call("mcp.departures")
-        departures: Sequence[ScheduledDeparture] = reply.value or ()
-        times: dict[Line, list[datetime | None]] = {}
-        for line, at in filter(None, map(_line_of, departures)):
-            times.setdefault(line, []).append(at)
-        days_of_lines = {line: sorted(filter(None, moments)) for line, moments in times.items()}
-        self._days = {
-            line: {at.date() for at in moments} for line, moments in days_of_lines.items()
-        }
-        self.lines = sorted(times, key=lambda line: _distance(days_of_lines[line]))
+        for line, at in filter(None, map(_line_of, reply.value or ())):
+            self._days.setdefault(line, Counter())[at.date()] += 1
+        spans = {line: (max(days) - min(days)).days + 1 for line, days in self._days.items()}
+        self._sort({line: 24 * spans[line] / days.total() for line, days in self._days.items()})
         if not self.lines:
             yield from self._routes()
         if not self.lines:
             reply.require()
-            self.findings.miss(["invalid_request", "no_sailings"], "no route was found")
-            return
+            raise NotSeenError("no route was found")
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
         reply = yield from self._search(wrong, self._day)
         self._see_status("invalid_request", reply.error)
@@ -171,13 +159,16 @@ class Probes:
     def _routes(self) -> Flow[None]:
         """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
         routes: Sequence[Route] = (yield from self._call("routes.find")).value or ()
-        seconds: dict[Line, float] = {}
+        hours: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
                 line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
-                times = route.departure_times.get(company, ())
-                seconds[line] = _DAY / len(times) if times else inf
-        self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
+                times = route.departure_times.get(company)
+                hours[line] = 24 / len(times) if times else inf
+        self._sort(hours)
+
+    def _sort(self, hours: Mapping[Line, float]) -> None:
+        self.lines = sorted(hours, key=lambda line: abs(hours[line] - _HOURS_BETWEEN))
 
     def sample(self) -> Iterator[dict[str, Any]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
@@ -198,11 +189,8 @@ class Probes:
             if reply.value:
                 break
         else:
-            names = "search_list currency balance amount out_time return_search mcp_result"
-            self.findings.miss((*names.split(), "no_journeys"), "no sailing was found")
-            return
-        self.lines.remove(line)
-        self.lines.insert(0, line)
+            raise NotSeenError("no sailing was found")
+        self.lines = [line, *(other for other in self.lines if other != line)]
         sailings, raw = reply.value, raw_list(reply.body)
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
         tariffs = [tariff for sailing in raw for tariff in sailing["tariffs"]]
@@ -218,7 +206,7 @@ class Probes:
         return self._call("availability.search", **line.search(day, **more))
 
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Flow[None]:
-        reply = yield from self._search(line, self._day, passengers=[_ADULT, _ADULT])
+        reply = yield from self._search(line, self._day, passengers=[ADULT, ADULT])
         prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
         ratios = [
             _cheapest(sailing) / prices[sailing.depart_at]
@@ -231,9 +219,8 @@ class Probes:
     def _later(self, line: Line, sailings: Sequence[Any]) -> Flow[None]:
         times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
-            self.findings.miss(["out_time"], "no day with several sailings was found")
-            return
-        later = yield from self._search(line, self._day, at=f"{times[1]:%H:%M}")
+            raise NotSeenError("no day with several sailings was found")
+        later = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
         is_first = min(sailing.depart_at for sailing in later.require()) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
@@ -241,7 +228,7 @@ class Probes:
         ends = line.arrive_code, line.depart_code
         back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
         day = self._ahead(_DAYS_AHEAD + 2)
-        both_ways = {"ret_journey_id": back.journey_id, "ret_at": day, "ret_time": "00:00"}
+        both_ways = {"ret_journey_id": back.out_journey_id, "ret_at": day, "ret_time": "00:00"}
         sailings = (yield from self._search(line, self._day, **both_ways)).require()
         if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"
@@ -252,10 +239,9 @@ class Probes:
     def _departures(self, provider: str) -> Flow[None]:
         every = (yield from self._call("catalogue.departures", provider)).require()
         none = (yield from self._call("catalogue.departures", provider, journey_ids=[])).require()
-        if every:
-            self.seen["no_journeys"] = "all" if none else "none"
-        else:
-            self.findings.miss(["no_journeys"], "the provider has no departures")
+        if not every:
+            raise NotSeenError("the provider has no departures")
+        self.seen["no_journeys"] = "all" if none else "none"
 
     def _tool(self) -> Flow[None]:
         if self.lines:
@@ -266,18 +252,16 @@ class Probes:
             self.seen["mcp_result"] = result_shape(reply.body)
 
     def _gaps(self) -> Flow[None]:
+        far = self._ahead(_DAYS_BEYOND)
+        gaps = islice(self._days_without_sailing(), _MOST_ROUTES)
         # The last lines sail least, so that even a service that sells such days has gaps.
-        beyond = ((line, self._ahead(_DAYS_BEYOND)) for line in reversed(self.lines))
-        days = chain(
-            zip(islice(self._days_without_sailing(), _MOST_ROUTES), repeat(True)),
-            zip(islice(beyond, _MOST_ROUTES), repeat(False)),
-        )
-        for (line, day), is_in_season in days:
+        beyond = ((line, far) for line in reversed(self.lines[-_MOST_ROUTES:]))
+        for line, day in chain(gaps, beyond):
             reply = yield from self._search(line, day)
             if isinstance(reply.error, NoSailingsError):
                 self.seen["no_sailings"] = "not_found"
             elif isinstance(reply.error, APIError):
-                if not is_in_season:
+                if day == far:
                     continue  # it may be refused because it is too far ahead
                 self._see_status("no_sailings", reply.error)
             elif not reply.require():
@@ -285,34 +269,26 @@ class Probes:
             else:
                 continue
             return
-        self.findings.miss(["no_sailings"], "no day without sailings was found")
+        raise NotSeenError("no day without sailings was found")
 
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
         """Yield days between two departures of a line on which it does not sail."""
         for line, days in self._days.items():
-            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1) if days else ()
+            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1)
             free = (day for day in map(date.fromordinal, between) if day not in days)
             for day in islice(free, 1):
                 yield line, day
 
 
-def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | None:
+def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime] | None:
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
     ports = departure.depart_code, departure.arrive_code
     parts: tuple[Any, ...] = (company, *ports, departure.journey_id)
-    if not all(isinstance(part, str) and part for part in parts):
-        return None
+    is_whole = all(isinstance(part, str) and part for part in parts)
     at = departure.depart_at
-    return Line(*parts), at if isinstance(at, datetime) else None
-
-
-def _distance(times: Sequence[datetime]) -> float:
-    """Return how far a line is from a few sailings a day, which say enough in short replies."""
-    if not times:
-        return inf
-    return abs((times[-1] - times[0]).total_seconds() / len(times) - _SECONDS_BETWEEN)
+    return (Line(*parts), at) if is_whole and isinstance(at, datetime) else None
 
 
 def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Final, cast
 
 from pydantic import BaseModel
@@ -22,6 +21,8 @@ from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
 from ferry_sdk.resources.arguments import file_path
+
+Path = str | os.PathLike[str]
 
 _PRIVATE_FILE: Final = 0o600
 _NAMES: Final[Mapping[str, list[str]]] = data_beside(__file__)
@@ -64,9 +65,7 @@ class Recording(AbstractContextManager["Recording"]):
         InvalidInputError: The file cannot be written.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], read_tokens: Callable[[], Collection[str]]
-    ) -> None:
+    def __init__(self, path: Path, read_tokens: Callable[[], Collection[str]]) -> None:
         try:
             # O_NONBLOCK: a pipe without a reader would block for ever.
             flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
@@ -88,51 +87,19 @@ class Recording(AbstractContextManager["Recording"]):
             OSError: Writing failed.
         """
         is_public = reply.error is None and operation in _NAMES["public_operations"]
+        self._tokens = self._read_tokens()
+        try:
+            body = self._mask(reply.body, "", is_public=is_public)
+        except RecursionError:
+            body = None
         line = {
             "operation": operation,
             "status": reply.status,
             "error": type(reply.error).__name__ if reply.error else None,
-            "body": Mask(self._read_tokens(), is_public=is_public).apply(reply.body),
+            "body": body,
         }
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-def _clear(descriptor: int) -> None:
-    """Make a file private and empty; a pipe or a device is used as it is.
-
-    Raises:
-        OSError: It is a file of another user; it has not changed.
-    """
-    if os.name == "posix":
-        os.set_blocking(descriptor, True)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        if os.name == "posix":
-            os.fchmod(descriptor, _PRIVATE_FILE)
-        os.ftruncate(descriptor, 0)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Mask:
-    """Masks one reply.
-
-    Attributes:
-        tokens: Texts that are hidden everywhere.
-        is_public: Whether the reply is about nobody, so that known fields keep their values.
-    """
-
-    tokens: Collection[str]
-    is_public: bool
-
-    def apply(self, body: object) -> object:
-        """Return a masked copy of decoded JSON."""
-        try:
-            return self._mask(body, "", is_public=self.is_public)
-        except RecursionError:
-            return None
 
     def _mask(self, value: object, name: str, *, is_public: bool) -> object:
         is_public = is_public and name != "passengers"
@@ -164,7 +131,24 @@ class Mask:
         return text if is_kept and not self._has_token(text) else _mask_text(text)
 
     def _has_token(self, text: str) -> bool:
-        return any(token in text for token in self.tokens)
+        return any(token in text for token in self._tokens)
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _clear(descriptor: int) -> None:
+    """Make a file private and empty; a pipe or a device is used as it is.
+
+    Raises:
+        OSError: It is a file of another user; it has not changed.
+    """
+    if os.name == "posix":
+        os.set_blocking(descriptor, True)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if os.name == "posix":
+            os.fchmod(descriptor, _PRIVATE_FILE)
+        os.ftruncate(descriptor, 0)
 
 
 def _mask_text(text: str) -> str:

@@ -32,6 +32,7 @@ _LOCK = 0x66657272796A6E6C
 
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
 _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+_SUPPORTED = "expected sqlite:// or postgresql:// (with psycopg), and no async engine"
 _SECRETS = ("password", "sslpassword")
 
 
@@ -39,25 +40,23 @@ def engine_of(url: str | Engine) -> Engine:
     """Return an engine for a URL; the caller's own engine is used as it is."""
     if isinstance(url, Engine):
         if url.dialect.is_async or url.dialect.name not in {"sqlite", "postgresql"}:
-            raise _unsupported_url()
+            raise InvalidInputError(_SUPPORTED, field="url")
         if is_in_memory(url.url) and isinstance(url.pool, SingletonThreadPool):
             raise InvalidInputError(
                 "each thread would have its own database; use poolclass=StaticPool", field="url"
             )
         return url
-    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = None
-    with suppress(ArgumentError, ValueError):
+    with suppress(ArgumentError, AttributeError, ValueError):
         url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
-        raise InvalidInputError("not a database URL", field="url")
+        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
         return _postgresql(parts.set(drivername="postgresql+psycopg"))
-    raise _unsupported_url()
+    raise InvalidInputError(_SUPPORTED, field="url")
 
 
 def is_in_memory(url: URL) -> bool:
@@ -73,11 +72,6 @@ def missing_file(url: str) -> str | None:
     is_file = parts.get_backend_name() == "sqlite" and not is_in_memory(parts)
     path = parts.database if is_file and "uri" not in parts.query else None
     return None if path is None or os.path.exists(path) else path  # noqa: PTH110 -- like SQLite
-
-
-def display_url(url: URL) -> str:
-    """Return a database's address without password and options."""
-    return url.set(query={}).render_as_string(hide_password=True)
 
 
 @contextmanager
@@ -96,16 +90,8 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
             raise
 
 
-def close_on_return(engine: Engine) -> None:
-    """Close connections when they return to their pool.
-
-    `Engine.dispose` closes only those that nobody uses at that moment. The others return later to
-    a pool that is not used any more.
-    """
-    event.listen(engine.pool, "checkin", _close_returned)
-
-
-def _close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+def close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+    """Close a connection that was in use when its pool was disposed of, which did not close it."""
     record.invalidate()
 
 
@@ -126,21 +112,12 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
     connection.exec_driver_sql("COMMIT")
 
 
-def _unsupported_url() -> InvalidInputError:
-    return InvalidInputError(
-        "expected sqlite:// or postgresql:// (with psycopg), and no async engine", field="url"
-    )
-
-
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # The one connection is the database, so all threads share it, one at a time.
+        arguments = {"check_same_thread": False}
         engine = _create_engine(
-            url,
-            poolclass=QueuePool,
-            pool_size=1,
-            max_overflow=0,
-            connect_args={"check_same_thread": False},
+            url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=arguments
         )
         event.listen(engine, "handle_error", _keep_connection)
         return engine

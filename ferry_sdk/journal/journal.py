@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Literal, NoReturn, TypeVar
+from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
 from typing_extensions import Self
 
 from ferry_sdk.errors import (
@@ -22,18 +20,18 @@ from ferry_sdk.errors import (
 from ferry_sdk.journal import orders, snapshots, statements
 from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.engines import (
-    close_on_return,
+    close_returned,
     connect,
     describe,
-    display_url,
     engine_of,
     is_in_memory,
 )
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
-from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
+from ferry_sdk.journal.validation import Filters, check_id, check_moment, cutoff
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 _ATTEMPTS = 5
 _PAGE = 1000
@@ -89,8 +87,7 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        self._address = display_url(engine.url)
-        self._is_in_memory = is_in_memory(engine.url)
+        self._address = engine.url.set(query={}).render_as_string()
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._given_key = load_key(key)
         self._key: Key | None = None
@@ -113,15 +110,11 @@ class Journal:
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
 
-        def add(connection: Connection) -> str:
-            if order is None:
-                return statements.add(connection, intent, fingerprint)
-            return orders.begin(connection, intent, fingerprint, order)
-
         for _ in range(_ATTEMPTS):
-            with suppress(statements.DuplicateWriteError):
-                return self._write(add)
-            duplicate = self._read(lambda connection: statements.duplicate(connection, fingerprint))
+            entry_id = self._use("write", orders.begin, intent, fingerprint, order)
+            if entry_id is not None:
+                return entry_id
+            duplicate = self._use("read", statements.duplicate, fingerprint)
             if duplicate is not None:
                 raise UnresolvedWriteError(duplicate)
         raise JournalError("the journal refuses the write and holds no entry for it")
@@ -141,10 +134,7 @@ class Journal:
         """
         if state not in statements.TRANSITIONS:
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
-        changed = self._write(
-            lambda connection: statements.change(connection, entry_id, state, details)
-        )
-        if changed is None:
+        if self._use("write", statements.change, entry_id, state, details) is None:
             raise JournalError("the journal has no entry with this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
@@ -181,8 +171,7 @@ class Journal:
                     # > bookings.create unknown
             ```
         """
-        least = age(older_than)
-        return self._read(lambda connection: statements.unresolved(connection, least))
+        return self._use("read", statements.unresolved, cutoff(older_than))
 
     def entries(
         self,
@@ -241,10 +230,10 @@ class Journal:
                     # > bookings.create done
             ```
         """
-        chosen = filters(
+        filters = Filters(
             since, until, state, operation, booking_id, ticket_id, correlation_id, limit
         )
-        return self._read(lambda connection: statements.entries_by(connection, chosen))
+        return self._use("read", statements.entries_by, filters)
 
     def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
         """Iterate over the bookings that the writes name, each once, in no particular order.
@@ -278,14 +267,13 @@ class Journal:
                 # > True
             ```
         """
-        start = moment(since, "since")
+        check_moment(since, "since")
         self._open()
-        return self._booking_ids(start)
+        return self._booking_ids(since)
 
     def _booking_ids(self, since: datetime | None) -> Iterator[str]:
         last: object = ""
-        read = partial(statements.booking_ids, since=since, limit=_PAGE)
-        while ids := self._read(partial(read, after=last)):
+        while ids := self._use("read", statements.booking_ids, since, last, _PAGE):
             yield from (booking_id for booking_id in ids if isinstance(booking_id, str))
             last = ids[-1]
 
@@ -316,8 +304,7 @@ class Journal:
             ```
         """
         check_id(entry_id, "entry_id")
-        entry = self._read(lambda connection: statements.find(connection, entry_id))
-        return _require(entry, "entry_id")
+        return statements.require(self._use("read", statements.find, entry_id), "entry_id")
 
     def settle(
         self, entry_or_id: JournalEntry | str, *, happened: bool, booking_id: str | None = None
@@ -369,27 +356,13 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
-        change: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
-        change = statements.change
         if booking_id is not None:
-            check_subject(booking_id, "booking_id")
+            check_id(booking_id, "booking_id")
             if statements.storable(booking_id) is None:
                 raise InvalidInputError("too long for an id", field="booking_id")
-            entry = self.entry(entry_id)
-            if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
-                raise InvalidInputError("the write did not make this booking", field="booking_id")
-            if entry.operation in statements.CREATES:
-                change = statements.settle_create
-        state: EndState = "done" if happened else "rejected"
-        code = statements.SETTLED_BY_HAND if happened else None
-        details = OutcomeDetails(booking_id, code=code)
-        changed = self._write(lambda connection: change(connection, entry_id, state, details))
-        entry = _require(changed, "entry_or_id")
-        if (entry.state == "done") != happened:
-            raise InvalidInputError("the write is recorded as done", field="happened")
-        if booking_id not in {None, entry.booking_id}:
-            raise InvalidInputError("the reply named another booking", field="booking_id")
-        return entry
+        return self._use(
+            "write", statements.settle, entry_id, happened=happened, booking_id=booking_id
+        )
 
     def forget(self, *, older_than: float | timedelta) -> int:
         """Delete old settled entries, finished orders, and what watches saved of bookings.
@@ -426,10 +399,7 @@ class Journal:
                 # > 0 deleted
             ```
         """
-        least = age(older_than)
-        self._write(lambda connection: snapshots.forget(connection, least))
-        self._write(lambda connection: orders.forget(connection, least))
-        return self._write(lambda connection: statements.forget(connection, least))
+        return self._use("write", statements.forget, cutoff(older_than))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.
@@ -437,7 +407,7 @@ class Journal:
         Raises:
             JournalError: The journal cannot be read.
         """
-        return self._read(lambda connection: snapshots.load(connection, booking_ids))
+        return self._use("read", snapshots.load, booking_ids)
 
     def save_snapshot(self, booking_id: str, content: str) -> None:
         """Save what `ferry_sdk.aftersales.watch` reported of a booking.
@@ -445,7 +415,7 @@ class Journal:
         Raises:
             JournalError: The change cannot be committed.
         """
-        self._write(lambda connection: snapshots.save(connection, booking_id, content))
+        self._use("write", snapshots.save, booking_id, content)
 
     def load_orders(
         self, order_id: str | None = None, *, only_unfinished: bool = False
@@ -455,8 +425,7 @@ class Journal:
         Raises:
             JournalError: The journal cannot be read.
         """
-        load = partial(orders.load, order_id=order_id, only_unfinished=only_unfinished)
-        return self._read(load)
+        return self._use("read", orders.load, order_id, only_unfinished=only_unfinished)
 
     def save_order(self, order: OrderRecord) -> None:
         """Save an order of `ferry_sdk.orders`, as its next revision.
@@ -464,7 +433,7 @@ class Journal:
         Raises:
             JournalError: The change cannot be committed, or another program has saved the order.
         """
-        self._write(lambda connection: orders.save(connection, order))
+        self._use("write", orders.save, order)
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine.
@@ -481,13 +450,13 @@ class Journal:
         """
         self._unusable = "the journal is closed"
         if self._owns_engine:
-            close_on_return(self._engine)
+            event.listen(self._engine.pool, "checkin", close_returned)
             with FORK_LOCK.use(writes=True):
                 self._engine.dispose()
 
     def after_fork(self) -> None:
         """Leave the parent's connections alone; called automatically in a forked child."""
-        if self._is_in_memory:
+        if is_in_memory(self._engine.url):
             self._unusable = "a journal in memory cannot be used in a forked process"
         else:
             leave_to_parent(self._engine)
@@ -513,16 +482,19 @@ class Journal:
             key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
         return key
 
-    def _read(self, work: Callable[[Connection], T], *, writes: bool = False) -> T:
+    def _use(
+        self,
+        mode: Literal["read", "write"],
+        work: Callable[Concatenate[Connection, P], T],
+        *arguments: P.args,
+        **options: P.kwargs,
+    ) -> T:
         def use_connection() -> T:
-            with connect(self._engine, writes=writes) as connection:
-                return work(connection)
+            with connect(self._engine, writes=mode == "write") as connection:
+                return work(connection, *arguments, **options)
 
         self._open()
         return _guard(use_connection)
-
-    def _write(self, work: Callable[[Connection], T]) -> T:
-        return self._read(work, writes=True)
 
 
 def _guard(work: Callable[[], T]) -> T:
@@ -530,7 +502,7 @@ def _guard(work: Callable[[], T]) -> T:
     handled = sys.exc_info()[1]
     try:
         return work()
-    except (FerryError, MemoryError, statements.DuplicateWriteError):
+    except (FerryError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)
@@ -552,9 +524,3 @@ def _replaced_interrupt(
             return error
         error = error.__cause__ or error.__context__
     return None
-
-
-def _require(entry: JournalEntry | None, field: str) -> JournalEntry:
-    if entry is None:
-        raise InvalidInputError("the journal has no such entry", field=field)
-    return entry

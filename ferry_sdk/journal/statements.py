@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
-from copy import copy
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 from uuid import uuid4
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import (
     Text,
     and_,
@@ -33,16 +32,17 @@ from ferry_sdk.journal.schema import (
     is_unresolved,
     is_without_fingerprint,
     orders,
+    snapshots,
     utc_now,
 )
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Column, ColumnElement, Connection, Select
 
+    from ferry_sdk.journal.validation import Filters
     from ferry_sdk.types import EndState, Intent
 
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
@@ -63,46 +63,39 @@ TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
 any order. A state that is not one of these is damaged, and any outcome replaces it."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
-_PLACEHOLDERS: Final[Mapping[str, Any]] = {
-    "subject": {},
-    "state": "unknown",
-    "created_at": _LONG_AGO,
-    "changed_at": _LONG_AGO,
-}
-"""Values for damaged columns; for the others, an empty text."""
-
-_OPTIONAL: Final = frozenset({"booking_id", "ticket_ids", "status_code", "code"})
 _LONGEST: Final = 200
 """Characters of an id or a code; PostgreSQL cannot index much longer texts."""
 
-_NO_DETAILS: Final = OutcomeDetails()
-
-_FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
-class DuplicateWriteError(Exception):
-    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
+class _Row(BaseModel):
+    """The columns of an entry, with the values that stand for damaged ones."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True)
+
+    id: str = ""
+    operation: str = ""
+    method: str = ""
+    path: str = ""
+    subject: dict[str, str] = {}
+    correlation_id: str = Field("", pattern=r"^[ -~]*$")  # it is sent in a header again
+    fingerprint: str = Field("", pattern=r"^[0-9a-f]{64}$")
+    state: EntryState = "unknown"
+    created_at: datetime = _LONG_AGO
+    changed_at: datetime = _LONG_AGO
+    booking_id: str | None = None
+    ticket_ids: list[str] | None = None
+    status_code: int | None = None
+    code: str | None = None
 
 
-class Filters(NamedTuple):
-    """What `entries` selects by; None selects everything."""
-
-    since: datetime | JournalEntry | None
-    until: datetime | None
-    state: EntryState | Literal["unresolved"] | None
-    operation: str | None
-    booking_id: str | None
-    ticket_id: str | None
-    correlation_id: str | None
-    limit: int | None
-
-
-def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
+def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
     """Insert an entry for a write as ``open``, and return its id.
 
+    Return None if an unresolved entry has the same fingerprint.
+
     Raises:
-        DuplicateWriteError: An unresolved entry has the same fingerprint.
         InvalidInputError: The id of the booking cannot be stored.
         JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
@@ -128,11 +121,10 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
         changed_at=now,
         booking_id=booking_id,
     )
-    try:
+    with suppress(IntegrityError):
         connection.execute(statement)
-    except IntegrityError:
-        raise DuplicateWriteError from None
-    return entry_id
+        return entry_id
+    return None
 
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
@@ -143,14 +135,14 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 
 def change(
-    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None = None
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None
 ) -> JournalEntry | None:
     """Set an outcome if it may replace the present state, and return the entry.
 
     An entry that is ``done`` already, because a person settled it, still gets the ids of a late
     reply, and those by which a person corrects it.
     """
-    details = details or _NO_DETAILS
+    details = details or OutcomeDetails()
     ids, code = _storable_ids(details), storable(details.code)
     this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
@@ -165,24 +157,42 @@ def change(
     return find(connection, entry_id)
 
 
-def settle_create(
-    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
-) -> JournalEntry | None:
-    """Set the outcome and the booking of a ``create`` as `change` does, and return the entry.
+def settle(
+    connection: Connection, entry_id: str, *, happened: bool, booking_id: str | None
+) -> JournalEntry:
+    """Record what a person found out, and return the entry.
 
     Raises:
-        InvalidInputError: Another ``create`` made the booking.
+        InvalidInputError: As for `Journal.settle`.
     """
+    details = OutcomeDetails(booking_id, code=SETTLED_BY_HAND if happened else None)
     makers = select(entries.c.id).where(
-        entries.c.booking_id == details.booking_id,
+        entries.c.booking_id == booking_id,
         entries.c.operation.in_(CREATES),
         entries.c.state == "done",
         entries.c.id != entry_id,
     )
     with exclusive_transaction(connection):
-        if connection.execute(makers.limit(1)).first() is not None:
-            raise InvalidInputError("another write made this booking", field="booking_id")
-        return change(connection, entry_id, state, details)
+        entry = find(connection, entry_id)
+        if entry is not None and booking_id is not None:
+            if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
+                raise InvalidInputError("the write did not make this booking", field="booking_id")
+            if entry.operation in CREATES and connection.execute(makers.limit(1)).first():
+                raise InvalidInputError("another write made this booking", field="booking_id")
+        state: EndState = "done" if happened else "rejected"
+        entry = require(change(connection, entry_id, state, details), "entry_or_id")
+    if (entry.state == "done") != happened:
+        raise InvalidInputError("the write is recorded as done", field="happened")
+    if booking_id not in {None, entry.booking_id}:
+        raise InvalidInputError("the reply named another booking", field="booking_id")
+    return entry
+
+
+def require(entry: JournalEntry | None, field: str) -> JournalEntry:
+    """Return the entry, or raise if there is none."""
+    if entry is None:
+        raise InvalidInputError("the journal has no such entry", field=field)
+    return entry
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
@@ -190,12 +200,11 @@ def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     return _fetch_first(connection, select(entries).where(entries.c.id == entry_id))
 
 
-def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
-    """Return the unresolved entries of at least this age, oldest first.
+def unresolved(connection: Connection, latest: datetime) -> tuple[JournalEntry, ...]:
+    """Return the unresolved entries that began until this moment, oldest first.
 
     Entries with a damaged time are always included, and come first.
     """
-    latest = cutoff(age)
     unresolved_entries = _fetch(connection, select(entries).where(is_unresolved))
     old = (entry for entry in unresolved_entries if entry.created_at <= latest)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
@@ -262,10 +271,14 @@ def booking_ids(
     return connection.execute(query).scalars().all()
 
 
-def forget(connection: Connection, age: timedelta) -> int:
-    """Delete the entries that were settled at least this long ago, and return their number."""
-    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age)]
-    if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
+def forget(connection: Connection, latest: datetime) -> int:
+    """Delete what is older: settled entries, finished orders and snapshots; count the entries."""
+    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= latest))
+    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= latest]
+    if inspect(connection).has_table(orders.name):
+        finished = [orders.c.is_finished.is_(True), orders.c.changed_at <= latest]
+        connection.execute(delete(orders).where(*finished))
+        # An order needs the entry of its last write.
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
     return connection.execute(delete(entries).where(*old)).rowcount
@@ -280,13 +293,6 @@ def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
 def storable(text: str | None) -> str | None:
     """Return an id or a code; None for one that a database could refuse with its outcome."""
     return text if text and len(text) <= _LONGEST and text.isprintable() else None
-
-
-def cutoff(age: timedelta) -> datetime:
-    """Return the moment at which an entry of this age was made."""
-    with suppress(OverflowError):
-        return utc_now() - age
-    raise InvalidInputError("before the year 1", field="older_than")
 
 
 def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> JournalEntry | None:
@@ -326,52 +332,17 @@ def _is_value_error(error: Exception) -> bool:
 
 
 def _make_entry(values: dict[str, Any]) -> JournalEntry:
-    names = [column.name for column in entries.c]
-    damaged = tuple(
-        name for name in names if name not in values or not _is_valid(name, values[name])
-    )
-    placeholders: dict[str, Any] = {
-        name: None if name in _OPTIONAL else copy(_PLACEHOLDERS.get(name, "")) for name in damaged
-    }
-    values |= placeholders
-    subject, tickets = values["subject"], values["ticket_ids"]
-    if tickets is None and "ticket_id" in subject:
-        tickets = [subject["ticket_id"]]
-    values["ticket_ids"] = None if tickets is None else tuple(tickets)
-    values["booking_id"] = values["booking_id"] or subject.get("booking_id")
-    if values["code"] == SETTLED_BY_HAND:
-        values["code"] = None
-    return JournalEntry(**values, damaged=damaged)
-
-
-def _is_valid(name: str, value: object) -> bool:
-    return (value is None and name in _OPTIONAL) or _CHECKS.get(name, _is_text)(value)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_subject(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    members = cast("dict[object, object]", value)
-    return all(map(_is_text, (*members, *members.values())))
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, cast("list[object]", value)))
-
-
-_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "subject": _is_subject,
-    "state": lambda value: value in _STATES,
-    "created_at": lambda value: isinstance(value, datetime),
-    "changed_at": lambda value: isinstance(value, datetime),
-    "fingerprint": lambda value: _is_text(value) and _FINGERPRINT.fullmatch(value) is not None,
-    # It is sent in a header again.
-    "correlation_id": lambda value: _is_text(value) and value.isascii() and value.isprintable(),
-    "ticket_ids": _is_list_of_texts,
-    "status_code": lambda value: isinstance(value, int),
-}
-"""Whether a value of a column is valid; the other columns are texts."""
+    try:
+        row = _Row.model_validate(values)
+    except ValidationError as error:
+        wrong = {problem["loc"][0] for problem in error.errors()}
+        row = _Row.model_validate({name: values[name] for name in values.keys() - wrong})
+    damaged = tuple(name for name in _Row.model_fields if name not in row.model_fields_set)
+    tickets = row.ticket_ids
+    if tickets is None and "ticket_id" in row.subject:
+        tickets = [row.subject["ticket_id"]]
+    fields: dict[str, Any] = dict(row)
+    fields["ticket_ids"] = None if tickets is None else tuple(tickets)
+    fields["booking_id"] = row.booking_id or row.subject.get("booking_id")
+    fields["code"] = None if row.code == SETTLED_BY_HAND else row.code
+    return JournalEntry(**fields, damaged=damaged)

@@ -16,7 +16,7 @@ import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _left_by
 from ferry_sdk.conformance import bookings, check_with_booking, checks, probes
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.recordings import Recording
 from tests.conformance.conftest import holding, make, seen
@@ -24,7 +24,7 @@ from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW
 
-BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
+BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == PROBES[-1]}
 BOTH = ["bookings.create", "bookings.cancel"]
 PARTS = (0.03, 0.1, 0.2, 0.4)
 """When the second of two signals comes: after so much of the time that a check with one took."""
@@ -226,13 +226,13 @@ class Signals:
 
 def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     """Make a booking and cancel it under signals; return whether there was one for each."""
-    check = checks._Check(ferry, None)
+    findings = Findings(ferry)
     caplog.clear()
     before = len(sandbox.counters.effects)
     stop = None
     try:
         with signals:
-            check.perform(bookings.book(check._findings, choice, "check-7"))
+            checks.perform(findings, bookings.book(findings, choice, "check-7"))
     except KeyboardInterrupt as error:
         stop = error
     made = sandbox.counters.effects[before:]

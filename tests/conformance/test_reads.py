@@ -8,7 +8,7 @@ import pytest
 
 from ferry_sdk import APIError, AsyncFerry, AuthenticationError, Ferry, TransportError
 from ferry_sdk.conformance import check
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.sandbox import Sandbox
@@ -20,6 +20,7 @@ from tests.support.trip import booked
 
 SEARCH = search(out_at=date(2050, 7, 15))
 OF = {kind: {one.id for one in ASSUMPTIONS if one.probe == kind} for kind in PROBES}
+READS, BOOKING, TICKET, _ = PROBES
 
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"]))

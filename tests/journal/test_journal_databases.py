@@ -75,7 +75,6 @@ class TestAddresses:
             assert path.exists()
         for memory in MEMORIES:  # one database for all threads
             with Journal(memory) as journal:
-                assert journal._is_in_memory, memory
                 journal.begin(intent())
                 assert len(journal.unresolved()) == 1
 
