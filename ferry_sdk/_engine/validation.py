@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import cast
@@ -106,8 +107,7 @@ def timeouts(timeout: object, argument: str) -> Timeout:
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, argument)
         return Timeout(limit, limit, limit, limit)
-    for name in ("connect", "read", "write", "pool"):
-        limit = getattr(timeout, name)
+    for name, limit in asdict(timeout).items():
         if limit is not None:
             seconds(limit, f"{argument}.{name}")
     return timeout

@@ -10,7 +10,7 @@ from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.json_body import members_of
-from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
+from ferry_sdk._protocols.mcp.post import JsonRpcReply, post, send_message
 from ferry_sdk._protocols.mcp.results import unexpected_result
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
@@ -73,7 +73,8 @@ def _handshake(context: Context) -> Flow[None]:
     session.generation += 1
     if session.version is not None:
         try:
-            yield from notify(context, "notifications/initialized")
+            message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            yield from send_message(context, message, session)
         except FerryError:
             return  # the session is open even if the notification fails
 
