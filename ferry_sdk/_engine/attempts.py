@@ -47,14 +47,12 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             if context.settings.secret(operation.call.authority).current is None:
                 yield from refresh(context, operation.call.authority, None)
             value, reply = yield from operation.call.send(context, operation.answer.read)
-        except FerryError as error:
-            failure = error
-        else:
-            result = Result(value, reply, context)
             if context.is_watched:
                 context.state.attempts.append(context.attempt_of(reply))
                 _log(context, "done")
-            return result
+            return Result(value, reply, context)
+        except FerryError as error:
+            failure = error
         _clear_sending_if_refused(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, name))

@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import RawResponse, Reply
+from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.sending import Sending
@@ -30,8 +30,6 @@ from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
-
-T_co = TypeVar("T_co", covariant=True)
 
 _SHORTEST_TOKEN = 4
 _HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}

@@ -10,14 +10,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.http import Reply, T_co
 from ferry_sdk._engine.parsing import Answer
 from ferry_sdk._engine.safety import Safety
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 class Call(Protocol):

@@ -64,9 +64,8 @@ def _handshake(context: Context) -> Flow[None]:
     if answer.is_access_refused or status in _UNAVAILABLE:
         raise answer.status_error()
     if answer.error.get("code") in _MODERN_ONLY:
-        raise unexpected_result(
-            "the server supports only MCP versions without a handshake", answer.reply
-        )
+        problem = "the server supports only MCP versions without a handshake"
+        raise unexpected_result(problem, answer.reply)
     session = context.session
     session.id, session.version = _parse_initialize(answer)
     session.opened_at = context.clock()
@@ -86,9 +85,8 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     if version is None or not answer.reply.is_success:
         return None, None
     if version not in _VERSIONS:
-        raise unexpected_result(
-            "the server chose an MCP version that is not supported", answer.reply
-        )
+        problem = "the server chose an MCP version that is not supported"
+        raise unexpected_result(problem, answer.reply)
     session_id = answer.reply.headers.get("mcp-session-id")
     try:
         return session_id and header_value(session_id, "Mcp-Session-Id"), version
