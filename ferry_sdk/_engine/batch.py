@@ -14,16 +14,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 
-from ferry_sdk._engine.effects import E, Effect, Flow
-from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.effects import E, Effect, Flow, R, T
+from ferry_sdk._engine.http import RawResponse, T_co
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import FerryError, trim
 
 K = TypeVar("K")
-R = TypeVar("R")
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 CONCURRENCY: Final = 8
 """How many calls are under way at the same time, where the user does not say it."""

@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import RawResponse, Reply, parse_date
+from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.sending import Sending
@@ -30,8 +30,6 @@ from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
-
-T_co = TypeVar("T_co", covariant=True)
 
 _SHORTEST_TOKEN = 4
 _HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
@@ -72,12 +70,6 @@ class Session:
         for secret in (settings.token, settings.organisation_token):
             if secret is not None:
                 self.secrets[secret] = None
-
-    def update_clock_skew(self, date: str | None, now: float) -> None:
-        """Update the skew from the Date header of a reply; an invalid one is ignored."""
-        there = parse_date(date or "")
-        if there is not None:
-            self.skew = there - now
 
 
 def new_session(settings: Settings) -> Session:
@@ -226,7 +218,8 @@ class Context:
     def redactor(self) -> Redactor:
         """Return a redactor of all tokens in use and of the data in the current request."""
         secrets = [reference() for reference in self.session.secrets.keyrefs()]
-        tokens = [*self.state.sent_tokens, *(each.current for each in secrets if each is not None)]
+        in_use = [secret.current for secret in secrets if secret is not None]
+        tokens = self.state.sent_tokens + in_use
         to_hide = {token for token in tokens if token and len(token) >= _SHORTEST_TOKEN}
         return Redactor(to_hide, self.state.secrets())
 

@@ -53,9 +53,8 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
 def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     try:
         if context.settings.read_only and not operation.safety.is_read:
-            raise ReadOnlyError(
-                "the client is read-only (read_only= or FERRY_READ_ONLY), and this is a write"
-            )
+            problem = "the client is read-only (read_only= or FERRY_READ_ONLY), and this is a write"
+            raise ReadOnlyError(problem)
         if operation.write is not None:
             result = yield from send_write(operation, operation.write, context)
             context.state.is_done = True

@@ -101,9 +101,7 @@ def parse_date(date: str) -> float | None:
     """
     try:
         moment = parsedate_to_datetime(date)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=timezone.utc)
-        return moment.timestamp()
+        return moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

@@ -10,14 +10,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.http import Reply, T_co
 from ferry_sdk._engine.parsing import Answer
 from ferry_sdk._engine.safety import Safety
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 class Call(Protocol):
@@ -76,14 +75,14 @@ class Write(Generic[T_co]):
     """What the library knows about a write besides its request.
 
     Attributes:
-        identity: Equal for two writes that do the same, in either protocol; JSON may be encoded.
+        identity: Equal for two writes that do the same, in either protocol.
         subject: The ids of what is changed; empty if something is created.
         read_back: How to read its result back; None if no read shows its effect.
         guard: The check before it is sent; None without one.
         expiries: When each argument expires, by its name.
     """
 
-    identity: Mapping[str, object] | bytes = field(repr=False)
+    identity: Mapping[str, object] = field(repr=False)
     subject: Mapping[str, str]
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
@@ -91,10 +90,7 @@ class Write(Generic[T_co]):
 
     def canonical(self) -> bytes:
         """Return the identity as JSON in one form."""
-        identity = self.identity
-        if isinstance(identity, bytes):
-            identity = json.loads(identity)
-        return json.dumps(identity, sort_keys=True, default=str).encode()
+        return json.dumps(self.identity, sort_keys=True, default=str).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,9 +141,8 @@ def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:
     for name, wanted in requested_ids.items():
         returned_id = members.get(name)
         if isinstance(returned_id, str) and returned_id not in {wanted, ""}:
-            raise UnexpectedResponseError(
-                f"the reply has another {name} than the requested one", field=name
-            )
+            problem = f"the reply has another {name} than the requested one"
+            raise UnexpectedResponseError(problem, field=name)
 
 
 def unreadable_error(

@@ -194,7 +194,7 @@ def _searches_of(text: str) -> list[_Search]:
         words = _WORD.findall(unicodedata.normalize("NFC", local))
         if len(words) > 1:
             parts.update(word for word in words if word.lower() not in _PARTICLES)
-    return _searches({spelling for part in parts for spelling in _spellings(part)})
+    return _searches(set[str]().union(*map(_spellings, parts)))
 
 
 def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:

@@ -12,7 +12,7 @@ from typing import Final
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
-from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
+from ferry_sdk._engine.http import Listener, Reply, Request, Timeout, parse_date
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
 from ferry_sdk._engine.log import log
@@ -61,7 +61,9 @@ def send(
     replied_to = reply.by_name.get("x-client-correlation-id")
     if replied_to and replied_to != context.correlation_id:
         _refuse_another_calls(context, reply, replied_to)
-    context.session.update_clock_skew(reply.by_name.get("date"), context.now())
+    there = parse_date(reply.by_name.get("date", ""))
+    if there is not None:
+        context.session.skew = there - context.now()
     return reply
 
 

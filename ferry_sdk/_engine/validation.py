@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import cast
@@ -84,20 +85,16 @@ def recorder(journal: object, argument: str) -> Recorder:
     """Return a journal: an object with sync `begin` and `end`, not a class or a URL."""
     is_async = any(iscoroutinefunction(getattr(journal, name, None)) for name in ("begin", "end"))
     if is_async or not _offers(journal, "begin", "end"):
-        raise InvalidInputError(
-            'expected a ferry_sdk.journal.Journal, such as Journal("sqlite:///ferry.db")',
-            field=argument,
-        )
+        problem = 'expected a ferry_sdk.journal.Journal, such as Journal("sqlite:///ferry.db")'
+        raise InvalidInputError(problem, field=argument)
     return cast("Recorder", journal)
 
 
 def limiter(value: object, argument: str) -> RateLimiter:
     """Return a rate limiter: an object with the method `acquire`, which may be async."""
     if not _offers(value, "acquire"):
-        raise InvalidInputError(
-            'expected an object with a method acquire, such as ferry_sdk.Rate("50/second")',
-            field=argument,
-        )
+        problem = 'expected an object with a method acquire, such as ferry_sdk.Rate("50/second")'
+        raise InvalidInputError(problem, field=argument)
     return cast("RateLimiter", value)
 
 
@@ -106,8 +103,7 @@ def timeouts(timeout: object, argument: str) -> Timeout:
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, argument)
         return Timeout(limit, limit, limit, limit)
-    for name in ("connect", "read", "write", "pool"):
-        limit = getattr(timeout, name)
+    for name, limit in asdict(timeout).items():
         if limit is not None:
             seconds(limit, f"{argument}.{name}")
     return timeout
@@ -117,9 +113,8 @@ def seconds(span: object, argument: str) -> float:
     """Return a positive number of seconds."""
     if isinstance(span, int | float) and not isinstance(span, bool) and 0 < span <= _LONGEST:
         return span
-    raise InvalidInputError(
-        f"expected a number of seconds, more than 0 and at most {_LONGEST}", field=argument
-    )
+    problem = f"expected a number of seconds, more than 0 and at most {_LONGEST}"
+    raise InvalidInputError(problem, field=argument)
 
 
 def retries(count: object, argument: str) -> int:
@@ -153,10 +148,8 @@ def address(url: object, *, allow_http: bool) -> str:
     if not {"@", "?", "#"}.isdisjoint(url):
         raise InvalidInputError("must have no user, no query and no fragment", field="base_url")
     if scheme == "http" and not allow_http and not is_loopback(host):
-        raise InvalidInputError(
-            "plain http would expose the token to the network; use https, or allow_http=True",
-            field="base_url",
-        )
+        problem = "plain http would expose the token to the network; use https, or allow_http=True"
+        raise InvalidInputError(problem, field="base_url")
     return url.rstrip("/")
 
 

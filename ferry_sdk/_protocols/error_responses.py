@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, cast
 
 from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
@@ -94,7 +94,7 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
         head: Status and headers of the reply.
         body: The body of the reply, if it is not the error object itself.
     """
-    members = members_of(value)
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     code, message = members.get("code"), members.get("message")
     if members.get("error") is not True or not isinstance(code, str):
         return None
@@ -126,10 +126,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _field_of(body: object) -> str | None:
     """Return the first member of the request that a refusal names."""
-    errors = members_of(body).get("errors")
-    first = errors[:1] if is_list(errors) else []
-    for value in (body, *first):
-        field = members_of(value).get("field")
+    members = members_of(body)
+    for value in (members, _first_members(members.get("errors"))):
+        field = value.get("field")
         if isinstance(field, str) and _FIELD.fullmatch(field):
             return _INDEX.sub(r"[\1]", field)
     return None
@@ -148,16 +147,16 @@ def _class_of(status_code: int, code: str | None) -> type[APIError]:
 
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     """Return the first text under one of the names, in the body or one level below."""
-    if is_list(body):
-        return _first_text(body[0], names) if body else None
-    members = members_of(body)
-    for name in names:
-        value = members.get(name)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    for name in ("error", "errors", "detail"):
-        inner = members.get(name)
-        text = _first_text(inner, names) if inner else None
-        if text:
-            return text
+    outer = _first_members(body)
+    inner = [_first_members(outer.get(name)) for name in ("error", "errors", "detail")]
+    for members in (outer, *inner):
+        for name in names:
+            value = members.get(name)
+            if isinstance(value, str) and value.strip():
+                return value.strip()
     return None
+
+
+def _first_members(value: object) -> dict[str, object]:
+    """Return the members of an object, or of the first one in a list."""
+    return members_of(value[0] if is_list(value) and value else value)

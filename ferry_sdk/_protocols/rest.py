@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
-from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic_core import from_json
 from typing_extensions import Self
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
@@ -21,8 +20,6 @@ from ferry_sdk._protocols.error_responses import api_error, raise_service_error,
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
 from ferry_sdk.errors import mark_quoted
 from ferry_sdk.types import RequestDigest
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 from urllib.parse import urljoin
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Flow, Save
+from ferry_sdk._engine.effects import Flow, Save, T
 from ferry_sdk._engine.http import Reply, Request, origin_of
 from ferry_sdk._engine.requests import send
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
-
-T = TypeVar("T")
 
 _MOST_REDIRECTS: Final = 5
 _PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}

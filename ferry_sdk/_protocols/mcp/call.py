@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.safety import safety_of_tool
@@ -20,8 +20,6 @@ from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.types import RequestDigest
-
-T = TypeVar("T")
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from ferry_sdk._engine.http import Reply
@@ -86,13 +87,10 @@ class ReplyListener:
     def finish(self) -> dict[str, object] | None:
         """Return the reply, also from an incomplete last event."""
         if self.reply is None:
-            long, self._long = self._long, []
-            self._find_reply(iter(long), is_complete=True)
-        if self.reply is None:
-            self._find_reply(self._stream.finish(), is_complete=True)
+            self._find_reply(chain(self._long, self._stream.finish()), is_complete=True)
         return self.reply
 
-    def _find_reply(self, events: Iterator[bytes], *, is_complete: bool = False) -> bool:
+    def _find_reply(self, events: Iterable[bytes], *, is_complete: bool = False) -> bool:
         for data in events:
             if len(data) >= LONG_REPLY and not is_complete:
                 # Decoding it here would block the event loop for too long.

@@ -95,7 +95,7 @@ def post(
     request_id = f"ferry-{next(_ids)}"
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
-    reply = yield from _send(context, request, session, listener)
+    reply = yield from send_message(context, request, session, listener)
     body: object
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
@@ -105,21 +105,15 @@ def post(
     return JsonRpcReply(reply, message or {}, body)
 
 
-def notify(context: Context, method: str) -> Flow[Reply]:
-    """Post a notification, in the client's session."""
-    message = {"jsonrpc": "2.0", "method": method}
-    return (yield from _send(context, message, context.session))
-
-
-def _send(
+def send_message(
     context: Context,
     message: Mapping[str, object],
     session: Session,
     listener: Listener | None = None,
 ) -> Flow[Reply]:
-    headers = context.headers("token")
-    headers["Accept"] = f"application/json, {EVENT_STREAM}"
-    headers["Content-Type"] = "application/json"
+    """Post a message in a session, and return the HTTP reply."""
+    accepted = {"Accept": f"application/json, {EVENT_STREAM}", "Content-Type": "application/json"}
+    headers = context.headers("token") | accepted
     if session.id is not None:
         headers["Mcp-Session-Id"] = session.id
     if session.version is not None:

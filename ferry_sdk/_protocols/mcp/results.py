@@ -136,16 +136,11 @@ def _unwrap(structured: object) -> object:
 
 def _texts(content: object) -> list[str]:
     """Return the texts of content blocks, or of embedded resources if there are no others."""
-    texts: list[str] = []
-    embedded: list[str] = []
-    for block in content if is_list(content) else []:
-        members = members_of(block)
-        text = members.get("text")
-        if isinstance(text, str):
-            texts.append(text)
-        elif (inner := _text_of(members_of(members.get("resource")))) is not None:
-            embedded.append(inner)
-    return texts or embedded
+    blocks = [members_of(block) for block in content] if is_list(content) else []
+    texts = [_text_of(block) for block in blocks]
+    if texts.count(None) == len(texts):
+        texts = [_text_of(members_of(block.get("resource"))) for block in blocks]
+    return [text for text in texts if text is not None]
 
 
 def _value_of(texts: list[str]) -> object:

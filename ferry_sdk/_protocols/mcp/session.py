@@ -10,7 +10,7 @@ from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.json_body import members_of
-from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
+from ferry_sdk._protocols.mcp.post import JsonRpcReply, post, send_message
 from ferry_sdk._protocols.mcp.results import unexpected_result
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
@@ -64,16 +64,16 @@ def _handshake(context: Context) -> Flow[None]:
     if answer.is_access_refused or status in _UNAVAILABLE:
         raise answer.status_error()
     if answer.error.get("code") in _MODERN_ONLY:
-        raise unexpected_result(
-            "the server supports only MCP versions without a handshake", answer.reply
-        )
+        problem = "the server supports only MCP versions without a handshake"
+        raise unexpected_result(problem, answer.reply)
     session = context.session
     session.id, session.version = _parse_initialize(answer)
     session.opened_at = context.clock()
     session.generation += 1
     if session.version is not None:
         try:
-            yield from notify(context, "notifications/initialized")
+            message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            yield from send_message(context, message, session)
         except FerryError:
             return  # the session is open even if the notification fails
 
@@ -85,9 +85,8 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     if version is None or not answer.reply.is_success:
         return None, None
     if version not in _VERSIONS:
-        raise unexpected_result(
-            "the server chose an MCP version that is not supported", answer.reply
-        )
+        problem = "the server chose an MCP version that is not supported"
+        raise unexpected_result(problem, answer.reply)
     session_id = answer.reply.headers.get("mcp-session-id")
     try:
         return session_id and header_value(session_id, "Mcp-Session-Id"), version
