@@ -72,14 +72,6 @@ class AsyncTransport:
         view.session = self.session.of_view(self.settings, settings)
         return view
 
-    async def close(self) -> None:
-        """Close the HTTP client."""
-        await self.shared.close()
-
-    async def close_loop(self) -> None:
-        """Close the connections of this event loop, which ends before the client."""
-        await self.shared.close_loop()
-
     def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
         self.shared.prepare()

@@ -46,14 +46,12 @@ def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 --
 def _is_patched() -> bool:
     """Return whether a mock or a tracer has patched httpx or httpcore."""
     for name, kind, method in _PATCH_POINTS:
-        library = sys.modules.get(name)
-        way: Any = getattr(getattr(library, kind, None), method, None)
-        # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
-        is_function = type(way) is FunctionType
-        if library is not None and not (
-            is_function and way.__globals__["__name__"].startswith(f"{library.__name__}.")
-        ):
-            return True
+        if library := sys.modules.get(name):
+            way: Any = getattr(getattr(library, kind, None), method, None)
+            # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
+            module = way.__globals__["__name__"] if type(way) is FunctionType else ""
+            if not module.startswith(f"{library.__name__}."):
+                return True
     return False
 
 

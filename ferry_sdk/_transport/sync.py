@@ -83,10 +83,6 @@ class Transport:
         view.session = self.session.of_view(self.settings, settings)
         return view
 
-    def close(self) -> None:
-        """Close the HTTP client."""
-        self.shared.close()
-
     def run(self, operation: Operation[T] | Plan[T]) -> T:
         """Make a call and return its result."""
         self.shared.prepare()

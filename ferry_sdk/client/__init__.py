@@ -333,7 +333,7 @@ class Ferry(Client[Transport], sync.Groups):
             ```
         """
         if self._owns_pool:
-            self._transport.close()
+            self._transport.shared.close()
 
     def __enter__(self) -> Self:
         return self
@@ -575,7 +575,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             ```
         """
         if self._owns_pool:
-            await self._transport.close()
+            await self._transport.shared.close()
 
     async def __aenter__(self) -> Self:
         return self
