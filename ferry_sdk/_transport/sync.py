@@ -24,7 +24,6 @@ from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
     Exclusive,
-    Flow,
     RunBlocking,
     Save,
     Send,
@@ -88,7 +87,7 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Operation):
             return self._call(operation)
-        return self._run_flow(operation.steps(self.settings))
+        return drive(operation.steps(self.settings), self._perform)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
@@ -110,9 +109,6 @@ class Transport:
             if not isinstance(stop, FerryError):
                 report_interruption(operation, context)
             raise
-
-    def _run_flow(self, steps: Flow[T]) -> T:
-        return drive(steps, self._perform)
 
     def _perform(self, effect: Effect[Any]) -> object:  # noqa: PLR0911 -- one return for each effect
         match effect:
@@ -153,7 +149,7 @@ class Transport:
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed")
-            return self._run_flow(effect.steps())
+            return drive(effect.steps(), self._perform)
         finally:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
@@ -167,7 +163,7 @@ class Transport:
             joined: T = result.outcome()
             return joined
         try:
-            return shared.complete(effect.key, self._run_flow(effect.steps()))
+            return shared.complete(effect.key, drive(effect.steps(), self._perform))
         except BaseException as error:
             shared.fail(effect.key, error)
             raise
