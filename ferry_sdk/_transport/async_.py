@@ -106,8 +106,7 @@ class AsyncTransport:
     def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one return for each effect
         match effect:
             case Send():
-                until = effect.until
-                return self._send(effect) if until is None else self._send_until(effect, until)
+                return self._send(effect) if effect.until is None else self._send_until(effect)
             case CallUser():
                 return _call_user(effect)
             case RunBlocking():
@@ -160,8 +159,8 @@ class AsyncTransport:
             shared.fail(effect.key, error)
             raise
 
-    async def _send_until(self, effect: Send, until: float) -> Reply:
-        with anyio.move_on_after(seconds_until(until, math.inf, GRACE)):
+    async def _send_until(self, effect: Send) -> Reply:
+        with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):
             return await self._send(effect)
         raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 

@@ -112,9 +112,7 @@ class Shared(AnyShared[HttpClient, RLock]):
             with suppress(FerryError):  # the call raises it
                 self.resources()
 
-    def sleep(
-        self, seconds: float, stop: Signal | None = None, signal: Signal | None = None
-    ) -> None:
+    def sleep(self, seconds: float, stop: Signal | None, signal: Signal | None) -> None:
         """Block for a number of seconds.
 
         Args:
@@ -172,7 +170,7 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         with suppress(FerryError):  # the call raises it
             self.resources()
 
-    async def sleep(self, seconds: float, signal: Signal | None = None) -> None:
+    async def sleep(self, seconds: float, signal: Signal | None) -> None:
         """Wait for a number of seconds, or until a signal is set.
 
         Raises:

@@ -171,9 +171,7 @@ class Transport:
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()
         exchange = Exchange(effect, resources.connections)
-        until, run = effect.until, exchange.run
-        if until is not None:
-            run = partial(_run_until, effect, until, exchange)
+        run = exchange.run if effect.until is None else partial(_run_until, effect, exchange)
         if self._stop is None:
             return run(resources.client)
         if self._stop.is_set:
@@ -194,12 +192,12 @@ class RawTransport:
         return self._transport.answer(operation)
 
 
-def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient) -> Reply:
+def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
     # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
     call = ThreadCall(partial(exchange.run, client))
     try:
         call.start()
-        if call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX, GRACE)):
+        if call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False
