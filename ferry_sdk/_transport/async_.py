@@ -143,15 +143,14 @@ class AsyncTransport:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
-    async def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+    async def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         shared = SharedCall()
         result = join_or_start(effect.key, shared)
         if result is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
                 while not result.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
                     await anyio.sleep(_LOOK)
-                joined: T = result.outcome()
-                return joined
+                return result.outcome()
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         try:
             return shared.complete(effect.key, await self._run_flow(effect.steps()))

@@ -154,14 +154,13 @@ class Transport:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
-    def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+    def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         shared = SharedCall()
         result = join_or_start(effect.key, shared)
         if result is not None:
             if not result.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-            joined: T = result.outcome()
-            return joined
+            return result.outcome()
         try:
             return shared.complete(effect.key, drive(effect.steps(), self._perform))
         except BaseException as error:
