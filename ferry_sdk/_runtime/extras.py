@@ -23,8 +23,6 @@ def needs_extra(who_requires: str, extra: str, packages: Collection[str]) -> Gen
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in packages:
             raise
-        raise ModuleNotFoundError(
-            f'{who_requires} an extra: pip install "ferry-sdk[{extra}]" '
-            f"({error.name} is not installed)",
-            name=error.name,
-        ) from error
+        advice = f'{who_requires} an extra: pip install "ferry-sdk[{extra}]"'
+        problem = f"{advice} ({error.name} is not installed)"
+        raise ModuleNotFoundError(problem, name=error.name) from error

@@ -67,10 +67,9 @@ def write_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-    if os.name == "posix":  # the new name is on the disk when the folder is
-        with suppress(OSError):  # not every file system can do it
-            descriptor = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+    with suppress(OSError):  # not every file system can do it, nor Windows
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)  # the new name is on the disk when the folder is
+        finally:
+            os.close(descriptor)

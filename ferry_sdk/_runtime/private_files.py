@@ -18,7 +18,6 @@ from typing import Final
 
 StrPath = str | os.PathLike[str]
 _SUFFIXES: Final = ("-journal", "-wal", "-shm")
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _IDENTITY: Final = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
 FROM pragma_application_id, pragma_user_version
@@ -115,7 +114,7 @@ def find_exposure(status: os.stat_result, path: Path) -> str | None:
         return None
     if status.st_uid != os.geteuid():
         return f"{path} belongs to another user"
-    if status.st_mode & _OTHERS:
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return f"other users can use {path}; run: chmod 600 {path}"
     return None
 

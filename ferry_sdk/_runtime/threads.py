@@ -67,15 +67,13 @@ class ThreadCall(Generic[T]):
 
     Args:
         function: The function. It runs in the context of the caller.
-        on_end: Called in the thread when the function has ended.
+        on_end: Called in the thread when the function has ended; `bool` does nothing.
 
     Attributes:
         ended: Set when the function has ended.
     """
 
-    def __init__(
-        self, function: Callable[[], T], on_end: Callable[[], object] | None = None
-    ) -> None:
+    def __init__(self, function: Callable[[], T], on_end: Callable[[], object] = bool) -> None:
         self._function = function
         self._on_end = on_end
         self._context = copy_context()
@@ -122,8 +120,7 @@ class ThreadCall(Generic[T]):
             self._error = error
         del self._function
         self.ended.set()
-        if self._on_end is not None:
-            self._on_end()
+        self._on_end()
 
     def result(self) -> T:
         """Return the result of the function when it has ended, or raise its error."""

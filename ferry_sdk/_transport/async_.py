@@ -72,14 +72,6 @@ class AsyncTransport:
         view.session = self.session.of_view(self.settings, settings)
         return view
 
-    async def close(self) -> None:
-        """Close the HTTP client."""
-        await self.shared.close()
-
-    async def close_loop(self) -> None:
-        """Close the connections of this event loop, which ends before the client."""
-        await self.shared.close_loop()
-
     def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
         self.shared.prepare()
@@ -114,8 +106,7 @@ class AsyncTransport:
     def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one return for each effect
         match effect:
             case Send():
-                until = effect.until
-                return self._send(effect) if until is None else self._send_until(effect, until)
+                return self._send(effect) if effect.until is None else self._send_until(effect)
             case CallUser():
                 return _call_user(effect)
             case RunBlocking():
@@ -152,15 +143,14 @@ class AsyncTransport:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
-    async def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+    async def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         shared = SharedCall()
         result = join_or_start(effect.key, shared)
         if result is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
                 while not result.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
                     await anyio.sleep(_LOOK)
-                joined: T = result.outcome()
-                return joined
+                return result.outcome()
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         try:
             return shared.complete(effect.key, await self._run_flow(effect.steps()))
@@ -168,8 +158,8 @@ class AsyncTransport:
             shared.fail(effect.key, error)
             raise
 
-    async def _send_until(self, effect: Send, until: float) -> Reply:
-        with anyio.move_on_after(seconds_until(until, math.inf, GRACE)):
+    async def _send_until(self, effect: Send) -> Reply:
+        with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):
             return await self._send(effect)
         raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 

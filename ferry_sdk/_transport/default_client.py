@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import product
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -17,7 +17,7 @@ from urllib.request import getproxies
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
-from ferry_sdk._runtime.threads import load_module
+from ferry_sdk._runtime.threads import load_module, uninterrupted
 from ferry_sdk._transport.http11.client import Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
@@ -46,19 +46,17 @@ def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 --
 def _is_patched() -> bool:
     """Return whether a mock or a tracer has patched httpx or httpcore."""
     for name, kind, method in _PATCH_POINTS:
-        library = sys.modules.get(name)
-        way: Any = getattr(getattr(library, kind, None), method, None)
-        # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
-        is_function = type(way) is FunctionType
-        if library is not None and not (
-            is_function and way.__globals__["__name__"].startswith(f"{library.__name__}.")
-        ):
-            return True
+        if library := sys.modules.get(name):
+            way: Any = getattr(getattr(library, kind, None), method, None)
+            # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
+            module = way.__globals__["__name__"] if type(way) is FunctionType else ""
+            if not module.startswith(f"{library.__name__}."):
+                return True
     return False
 
 
 def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
-    httpx = load_module("httpx")  # slow to import
+    httpx = _httpx()
     limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=50)
     context = context_of(settings.certificates)
     url = settings.base_url
@@ -69,3 +67,10 @@ def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a cl
     except (ImportError, ValueError, httpx.InvalidURL):
         # The message of httpx may contain the proxy's password.
         raise ConfigurationError("the environment sets a proxy that cannot be used") from None
+
+
+@uninterrupted
+def _httpx() -> ModuleType:
+    import httpx  # noqa: PLC0415 -- slow to import
+
+    return httpx

@@ -148,11 +148,8 @@ class Exchange(SendGuard):
 
     def _start_reply(self, response: HttpResponse) -> Reply:
         """Process the status and the headers, and return the reply with its body empty."""
-        headers: Any = response.headers
-        if type(headers) is Headers:
-            by_name = headers.by_name
-        else:
-            by_name = {name.lower(): value for name, value in headers.items()}
+        headers = response.headers
+        by_name = (headers if type(headers) is Headers else Headers(headers.items())).by_name
         self._reply = reply = Reply(response.status_code, by_name, b"")
         self._size = 0
         self._body: list[bytes] = []

@@ -36,6 +36,11 @@ LockT = TypeVar("LockT", RLock, anyio.Lock)
 class LoopResources(Generic[ClientT, LockT]):
     """The resources of one process, or of one event loop in it.
 
+    Args:
+        given: The user's HTTP client; None: one is made.
+        settings: The settings of the client.
+        is_async: Whether it is for tasks.
+
     Attributes:
         client: The HTTP client with its pool.
         connections: The client's connections.
@@ -43,11 +48,20 @@ class LoopResources(Generic[ClientT, LockT]):
         locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
     """
 
-    def __init__(self, client: ClientT, connections: OpenConnections) -> None:
-        self.client: ClientT = client
-        self.connections = connections
+    def __init__(self, given: ClientT | None, settings: Settings, *, is_async: bool) -> None:
+        is_local_only = settings.is_local_only
+        self.connections = OpenConnections(is_ours=given is None, is_local_only=is_local_only)
         self.closing = Signal()
         self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
+        client: Any = given
+        if client is None:
+            made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
+            client = made_by.new_client(settings, is_async=is_async)
+        self.client: ClientT = client
+
+
+_Resources = LoopResources[HttpClient, RLock]
+_AsyncResources = LoopResources[AsyncHttpClient, anyio.Lock]
 
 
 class AnyShared(ABC, Generic[ClientT, LockT]):
@@ -80,28 +94,18 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
     @abstractmethod
     def _find_or_make(self) -> LoopResources[ClientT, LockT]: ...
 
-    def _new_resources(self, *, is_async: bool) -> LoopResources[ClientT, LockT]:
-        connections = OpenConnections(
-            is_ours=self._given is None, is_local_only=self._settings.is_local_only
-        )
-        client: Any = self._given
-        if client is None:
-            made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
-            client = made_by.new_client(self._settings, is_async=is_async)
-        return LoopResources(client, connections)
-
 
 class Shared(AnyShared[HttpClient, RLock]):
     """Connections and locks for threads, by process."""
 
     def __init__(self, client: HttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: dict[int, LoopResources[HttpClient, RLock]] = {}
+        self._resources: dict[int, _Resources] = {}
 
-    def _find_or_make(self) -> LoopResources[HttpClient, RLock]:
+    def _find_or_make(self) -> _Resources:
         resources = self._resources.get(process_id())
         if resources is None:
-            made = self._new_resources(is_async=False)
+            made = _Resources(self._given, self._settings, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources
 
@@ -112,9 +116,7 @@ class Shared(AnyShared[HttpClient, RLock]):
             with suppress(FerryError):  # the call raises it
                 self.resources()
 
-    def sleep(
-        self, seconds: float, stop: Signal | None = None, signal: Signal | None = None
-    ) -> None:
+    def sleep(self, seconds: float, stop: Signal | None, signal: Signal | None) -> None:
         """Block for a number of seconds.
 
         Args:
@@ -147,9 +149,6 @@ class Shared(AnyShared[HttpClient, RLock]):
             resources.client.close()
 
 
-_AsyncResources = LoopResources[AsyncHttpClient, anyio.Lock]
-
-
 class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
     """Connections and locks for tasks, by event loop."""
 
@@ -162,7 +161,8 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
-            resources = self._resources[loop] = self._new_resources(is_async=True)
+            resources = _AsyncResources(self._given, self._settings, is_async=True)
+            self._resources[loop] = resources
             finalize(loop, resources.connections.drop).atexit = False
         return resources
 
@@ -172,7 +172,7 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         with suppress(FerryError):  # the call raises it
             self.resources()
 
-    async def sleep(self, seconds: float, signal: Signal | None = None) -> None:
+    async def sleep(self, seconds: float, signal: Signal | None) -> None:
         """Wait for a number of seconds, or until a signal is set.
 
         Raises:

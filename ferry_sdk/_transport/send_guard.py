@@ -15,9 +15,8 @@ from __future__ import annotations
 from _thread import RLock
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
-from typing import Any, Literal
+from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 import anyio
@@ -26,6 +25,14 @@ from ferry_sdk._engine.effects import Send
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
+
+_STEPS: Final = {
+    "connect_tcp.complete": "connected",
+    "start_tls.complete": "connected",
+    "start_tls.failed": "interrupted",
+    "send_request_headers.started": "sending",
+}
+"""The steps that matter, by their names behind the protocol's, as in ``http11.``."""
 
 
 class OpenConnections:
@@ -64,21 +71,24 @@ class OpenConnections:
     def __len__(self) -> int:
         if self.pid != process_id():
             return 0
-        while True:
-            with suppress(RuntimeError):  # another thread connects
-                return sum(connection.fileno() >= 0 for connection in self._sockets)
+        return sum(connection.fileno() >= 0 for connection in self._known())
 
     def close(self) -> None:
         """Shut all of them down, also under threads that read from them."""
         self.is_closed = True
         if self.pid == process_id():
-            for connection in [*self._sockets]:
+            for connection in self._known():
                 shut(connection)
 
     def drop(self) -> None:
         """Close all of them, after their event loop has ended."""
-        for connection in [*self._sockets]:
+        for connection in self._known():
             connection.close()
+
+    def _known(self) -> list[socket]:
+        while True:
+            with suppress(RuntimeError):  # another thread connects
+                return [*self._sockets]
 
 
 class SendGuard:
@@ -141,7 +151,7 @@ class SendGuard:
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
         self._effect.is_followed = True
-        step = _step(event)
+        step = _STEPS.get(event.partition(".")[2])
         if step == "connected":
             self._stream = info["return_value"]
             self.use_connection(self._stream)
@@ -187,13 +197,3 @@ def _is_remote(connection: socket) -> bool:
     except OSError:  # closed, so nothing can be sent on it
         return False
     return not is_loopback(str(host).removeprefix("::ffff:"))
-
-
-@lru_cache(maxsize=128)
-def _step(event: str) -> Literal["connected", "sending", "interrupted"] | None:
-    """Return which relevant step an event is, by the end of its name."""
-    if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
-        return "connected"
-    if event.endswith("send_request_headers.started"):
-        return "sending"
-    return "interrupted" if event.endswith(".start_tls.failed") else None

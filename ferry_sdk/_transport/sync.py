@@ -24,7 +24,6 @@ from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
     Exclusive,
-    Flow,
     RunBlocking,
     Save,
     Send,
@@ -83,16 +82,12 @@ class Transport:
         view.session = self.session.of_view(self.settings, settings)
         return view
 
-    def close(self) -> None:
-        """Close the HTTP client."""
-        self.shared.close()
-
     def run(self, operation: Operation[T] | Plan[T]) -> T:
         """Make a call and return its result."""
         self.shared.prepare()
         if isinstance(operation, Operation):
             return self._call(operation)
-        return self._run_flow(operation.steps(self.settings))
+        return drive(operation.steps(self.settings), self._perform)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
@@ -114,9 +109,6 @@ class Transport:
             if not isinstance(stop, FerryError):
                 report_interruption(operation, context)
             raise
-
-    def _run_flow(self, steps: Flow[T]) -> T:
-        return drive(steps, self._perform)
 
     def _perform(self, effect: Effect[Any]) -> object:  # noqa: PLR0911 -- one return for each effect
         match effect:
@@ -157,21 +149,20 @@ class Transport:
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed")
-            return self._run_flow(effect.steps())
+            return drive(effect.steps(), self._perform)
         finally:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
-    def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+    def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         shared = SharedCall()
         result = join_or_start(effect.key, shared)
         if result is not None:
             if not result.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-            joined: T = result.outcome()
-            return joined
+            return result.outcome()
         try:
-            return shared.complete(effect.key, self._run_flow(effect.steps()))
+            return shared.complete(effect.key, drive(effect.steps(), self._perform))
         except BaseException as error:
             shared.fail(effect.key, error)
             raise
@@ -179,9 +170,7 @@ class Transport:
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()
         exchange = Exchange(effect, resources.connections)
-        until, run = effect.until, exchange.run
-        if until is not None:
-            run = partial(_run_until, effect, until, exchange)
+        run = exchange.run if effect.until is None else partial(_run_until, effect, exchange)
         if self._stop is None:
             return run(resources.client)
         if self._stop.is_set:
@@ -202,12 +191,12 @@ class RawTransport:
         return self._transport.answer(operation)
 
 
-def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient) -> Reply:
+def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
     # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
     call = ThreadCall(partial(exchange.run, client))
     try:
         call.start()
-        if call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX, GRACE)):
+        if call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False

@@ -44,11 +44,10 @@ class BatchTasks:
             scope = anyio.CancelScope()
             self._scopes.add(scope)
             self._start(scope, *begun)
-        if not self._ended:
-            with anyio.move_on_after(seconds_until(until, math.inf)):
-                while not self._ended:
-                    self._event = anyio.Event()
-                    await self._event.wait()
+        with anyio.move_on_after(seconds_until(until, math.inf)):
+            while not self._ended:
+                self._event = anyio.Event()
+                await self._event.wait()
         return self._batch.answer(*self._ended.popleft()) if self._ended else None
 
     async def stop(self) -> None:

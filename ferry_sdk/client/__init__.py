@@ -337,7 +337,7 @@ class Ferry(Client[Transport, str, HttpClient], sync.Groups):
             ```
         """
         if self._owns_pool:
-            self._transport.close()
+            self._transport.shared.close()
 
     def __enter__(self) -> Self:
         return self
@@ -539,7 +539,7 @@ class AsyncFerry(Client[AsyncTransport, str | Awaitable[str], AsyncHttpClient], 
             ```
         """
         if self._owns_pool:
-            await self._transport.close()
+            await self._transport.shared.close()
 
     async def __aenter__(self) -> Self:
         return self

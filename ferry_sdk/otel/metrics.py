@@ -100,9 +100,7 @@ class Meters:
         """Count the connections of a client from now on, as long as it exists."""
         self._clients[event.connections] = server_attributes(event.host, event.port)
 
-    def _observe_connections(
-        self, _: otel_metrics.CallbackOptions
-    ) -> Iterable[otel_metrics.Observation]:
+    def _observe_connections(self, _: object) -> Iterable[otel_metrics.Observation]:
         """Return the number of open connections for each server."""
         counts: Counter[tuple[tuple[str, str | int], ...]] = Counter()
         for client in self._clients.keyrefs():  # a copy: other threads may add to it

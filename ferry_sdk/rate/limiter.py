@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Signal, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, RateRequest, current_request
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, uninterrupted
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
@@ -20,7 +21,7 @@ _TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
 _HEADROOM: Final = 1.03
 """How much longer than necessary the pauses are, because the network shortens some of them."""
-_SCHEMES: Final = ("redis", "rediss", "unix")
+_SCHEMES: Final = ("redis://", "rediss://", "unix://")
 
 
 class Rate(FlowLimiter):
@@ -59,7 +60,10 @@ class Rate(FlowLimiter):
     def __init__(self, rate: str, *, burst: int = 1, storage: str | None = None) -> None:
         self._limit = _limit(rate, burst)
         self._rate, self._burst = rate, burst
-        self._storage = None if storage is None else _url(storage)
+        if storage is not None and not str(storage).startswith(_SCHEMES):
+            problem = "expected a URL such as redis://localhost:6379"
+            raise InvalidInputError(problem, field="storage")
+        self._storage = None if storage is None else str(storage)
         self._queues: dict[int, WaitingQueue] = {}
         self._queue()
 
@@ -136,22 +140,14 @@ def _open_schedule(limit: Limit, storage: str | None) -> Schedule:
         InvalidInputError: The URL is not valid.
     """
     try:
-        if storage is None:
-            return MemorySchedule(limit)
-        from ferry_sdk.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
+        with needs_extra("Rate requires", "rate", ["pyrate_limiter", "redis"]):
+            if storage is None:
+                return MemorySchedule(limit)
+            from ferry_sdk.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
 
-        return RedisSchedule(limit, storage)
+            return RedisSchedule(limit, storage)
     except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f'Rate requires an extra: pip install "ferry-sdk[rate]" ({error.name} is not installed)'
-        ) from error
-
-
-def _url(storage: object) -> str:
-    scheme = storage.partition("://")[0] if isinstance(storage, str) else ""
-    if scheme not in _SCHEMES:
-        raise InvalidInputError("expected a URL such as redis://localhost:6379", field="storage")
-    return cast("str", storage)
+        raise ConfigurationError(str(error)) from error
 
 
 def _block(effect: Effect[Any]) -> None:

@@ -25,6 +25,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
@@ -115,7 +116,9 @@ class RedisSchedule:
         if client is None:  # raised here, so that the URL's error is not attached
             raise InvalidInputError("not a URL of Redis", field="storage")
         self._run = client.register_script(_SCRIPT)
-        self._address = _address_of(client.connection_pool.connection_kwargs)
+        server = urlsplit(url)
+        host_and_port = f"{server.hostname or 'localhost'}:{server.port or 6379}"
+        self._address = server.path if server.scheme == "unix" else host_and_port
         self._key = f"ferry_sdk:{limit.text}:{limit.burst}"
         self._pause = -(-limit.interval // limit.number)
         self._tolerance = (limit.burst - 1) * self._pause
@@ -131,12 +134,9 @@ class RedisSchedule:
         """
         asked_at = clock()
         ahead = _NEVER if is_urgent else _FURTHEST if self._was_late else _AHEAD
-        latest = self._clock.latest_at(asked_at)
-        seconds = (ahead, _FURTHEST, LATENESS, latest)
-        arguments = (
-            *(self._pause, self._tolerance, self._seen_end, _KEPT),
-            *(int(each * UNITS) for each in seconds),
-        )
+        seconds = (ahead, _FURTHEST, LATENESS, self._clock.latest_at(asked_at))
+        times = [int(each * UNITS) for each in seconds]
+        arguments = (self._pause, self._tolerance, self._seen_end, _KEPT, *times)
         try:
             answer = self._run(keys=[self._key], args=arguments)
         except (RedisError, UnicodeError) as error:  # the second: a host that is not a domain
@@ -159,10 +159,3 @@ class RedisSchedule:
             ask_at = turn - random.uniform(0, _AHEAD)  # noqa: S311 -- no secret
             return min(ask_at, now + _LONGEST_WAIT), False
         return (now, False) if has_passed else (turn, True)
-
-
-def _address_of(options: dict[str, Any]) -> str:
-    """Return the host and the port of a server, or its socket, without user and password."""
-    if "path" in options:
-        return str(options["path"])
-    return f"{options.get('host', 'localhost')}:{options.get('port', 6379)}"

@@ -264,7 +264,8 @@ def _perform(
                     take(item)
         finally:
             with anyio.CancelScope(shield=True):
-                await (transport.close_loop() if client is client_or_maker else client.aclose())
+                is_kept = client is client_or_maker
+                await (transport.shared.close_loop() if is_kept else client.aclose())
 
     in_thread = partial(to_thread.run_sync, perform)
     with start_blocking_portal("asyncio") as portal:

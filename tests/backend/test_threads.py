@@ -1,10 +1,10 @@
-"""Threads share one client: reads and writes of both protocols, views, one handshake."""
+"""Threads share one client: reads and writes of both protocols, one handshake."""
 
 from functools import partial
 
 import pytest
 
-from ferry_sdk import TicketNotFoundError, correlation
+from ferry_sdk import TicketNotFoundError
 from tests.backend.gathering import at_once
 from tests.support.exchanges import caught
 
@@ -14,7 +14,7 @@ THREADS = 8
 pytestmark = pytest.mark.usefixtures("quick_switches")
 
 
-def test_calls_views_and_ids_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
+def test_calls_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
     ferry = new_client()
     bookings = [new_booking() for _ in range(THREADS)]
 
@@ -35,14 +35,3 @@ def test_calls_views_and_ids_of_threads_keep_apart(new_client, ferry_sandbox, ne
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == THREADS
     assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == THREADS
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-    ferry = new_client(deadline=20)
-
-    def named(index):
-        view = ferry.with_options(correlation_id=f"view-{index}")
-        of_view = caught(TicketNotFoundError, view.tickets.get, "none")
-        with correlation(f"thread-{index}"), pytest.raises(TicketNotFoundError) as of_thread:
-            ferry.tickets.get("none")
-        return of_view.correlation_id, of_thread.value.correlation_id
-
-    for index, call in enumerate(at_once(*[partial(named, index) for index in range(THREADS)])):
-        assert call.value() == (f"view-{index}", f"thread-{index}")

@@ -1,16 +1,13 @@
 """A rate that several processes share over a real Redis."""
 
-import multiprocessing
 import pickle
 import time
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
 
 import pytest
 
-from ferry_sdk import ConnectionFailedError, Ferry, Rate
-from tests.support.tiers import LONG
+from ferry_sdk import ConnectionFailedError, Rate
 
 
 def turns(rate, count):
@@ -60,22 +57,3 @@ def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(clients, 
     assert not ferry_sandbox.counters.connections
     with pytest.raises(ConnectionFailedError, match=r"\(no\.\.domain:6379\)$"):
         Rate("50/second", storage="redis://no..domain").acquire("a search")
-
-
-def search(address, rate, count):
-    token, base_url = address
-    with Ferry(token, base_url=base_url, limiter=rate) as ferry:
-        for _ in range(count):
-            ferry.catalogue.vehicle_types()
-
-
-@LONG
-def test_a_pool_of_processes_keeps_to_one_rate(url, ferry_sandbox):
-    rate = Rate("1200/minute", storage=url)
-    ask = partial(search, (ferry_sandbox.token, ferry_sandbox.base_url), rate)
-    began = time.monotonic()
-    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as processes:
-        list(processes.map(ask, [20] * 3))
-    assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 60
-    # 59 pauses of 1/20 s or more; each process alone would be done after 19.
-    assert time.monotonic() - began >= 59 / 20

@@ -52,13 +52,6 @@ def test_a_request_over_tls_that_is_cut(caller, call, fault, good):
         is_sent_once(caller, call, caller.ferry(service.secure_url), service)
 
 
-def test_a_request_to_whoever_it_is_that_is_cut(caller, call, untrusted):
-    cut_off = do.over_tls(untrusted, do.in_turn(do.read_request, do.cut))
-    with Service(cut_off, do.over_tls(untrusted)) as service:
-        ferry = caller.ferry(service.secure_url, verify=False)
-        is_sent_once(caller, call, ferry, service, seen=1)
-
-
 @pytest.mark.parametrize("is_reset", tiers.mostly_long([False, True]))
 def test_a_request_too_long_for_the_system_to_take(caller, is_reset):
     # It pauses for less than the client waits.

@@ -1,20 +1,15 @@
 """HTTP/2: a stream that was begun was sent, whatever became of the connection."""
 
 import ssl
-import time
-from functools import partial
 
 import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import ConnectionTerminated, RequestReceived, StreamEnded
-from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
-from ferry_sdk import OutcomeUnknownError
-from tests.backend.gathering import UnderWay, eventually
-from tests.transport.calls import ABANDONED_BODY, CREATE, READ, is_sent_once, is_tried_again, sent
+from tests.transport.calls import ABANDONED_BODY, READ, is_sent_once, is_tried_again, sent
 from tests.transport.scripted import Service, answer_to, over_tls
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
@@ -133,43 +128,3 @@ def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_cal
         READ.make(ferry)
         assert sent(any_call.make(ferry).attempts) == [True]
         assert service.asked == [READ.line, any_call.line]
-
-
-def cut_under_both(peer):
-    peer.answer(peer.request())
-    peer.request()
-    peer.request()
-
-
-def one_sent_away(peer):
-    peer.answer(peer.request())
-    first, _ = peer.request(), peer.request()
-    peer.answer(first)
-    peer.go_away(first)
-    peer.request()
-
-
-def one_at_a_time(peer):
-    peer._state.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: 1})
-    peer.answer(peer.request())
-    peer.request()
-    time.sleep(0.1)
-
-
-@pytest.mark.parametrize(
-    ("fault", "unknown"), [(cut_under_both, {2}), (one_sent_away, {0}), (one_at_a_time, {1, 2})]
-)
-def test_two_streams_of_one_connection(caller, many, fault, unknown):
-    with Service(over_http2(many, fault), over_http2(many)) as service:
-        ferry = caller.ferry(service.secure_url, http2=True)
-        READ.make(ferry)
-        first = UnderWay(partial(CREATE.make, ferry))
-        # two threads that begin a stream in the same moment can get the same one from httpcore
-        eventually(lambda: CREATE.line in service.asked or first.is_over)
-        outcomes = [call.outcome() for call in (first, UnderWay(partial(CREATE.make, ferry)))]
-        ends = [outcome.error or outcome.value for outcome in outcomes]
-        # whether a turn that came too late was used cannot be told, so it counts as sent
-        assert [sent(end.attempts) for end in ends] == [[True]] * 2
-        assert [type(end) for end in ends].count(OutcomeUnknownError) in unknown
-        if fault is not one_at_a_time:
-            assert service.asked == [READ.line, CREATE.line, CREATE.line]

@@ -165,7 +165,9 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         if seconds is not None:
             self._until = self._loop.time() + seconds
             if self._timer is None or self._timer.when() > self._until:
-                self._start_timer(self._until)
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = self._loop.call_at(self._until, self._end_wait)
         try:
             await self._waiter
         except TimeoutError:
@@ -173,17 +175,12 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         finally:
             self._waiter = None
 
-    def _start_timer(self, when: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_at(when, self._end_wait)
-
     def _end_wait(self) -> None:
         """End the wait if its time has passed; data of this iteration of the loop came before."""
         self._timer = None
         if self._waiter is not None and self._until is not None and not self._waiter.done():
             if self._until > self._loop.time():
-                self._start_timer(self._until)
+                self._timer = self._loop.call_at(self._until, self._end_wait)
             else:
                 self._waiter.set_exception(TimeoutError())
 

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
@@ -48,31 +49,32 @@ class Slot(Generic[StreamT]):
             self._lost.append(stream)
 
 
+@dataclass(slots=True, eq=False)
 class Waiter(Generic[StreamT]):
     """A caller that waits for a slot while it is entered.
 
     Attributes:
+        slots: The slots.
         slot: Its slot, once it has one.
-        wake: Wakes the caller; called when it gets one.
+        wake: Wakes the caller; called when it gets one. At first there is nobody to wake.
     """
 
-    __slots__ = ("_slots", "slot", "wake")
-
-    def __init__(self, slots: ConnectionSlots[StreamT]) -> None:
-        self._slots: ConnectionSlots[StreamT] = slots
-        self.slot: Slot[StreamT] | None = None
-        self.wake: Callable[[], object] = bool  # there is nobody to wake yet
+    slots: ConnectionSlots[StreamT]
+    slot: Slot[StreamT] | None = None
+    wake: Callable[[], object] = bool
 
     def __enter__(self) -> Self:
-        self._slots.start_wait(self)
+        with self.slots.lock:
+            self.slots.waiters[self] = None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is not None and self.slot is not None:
-                self._slots.release(self.slot)
+                self.slots.release(self.slot)
         finally:
-            self._slots.end_wait(self)
+            with self.slots.lock:
+                self.slots.waiters.pop(self, None)
 
 
 class ConnectionSlots(Generic[StreamT]):
@@ -80,18 +82,22 @@ class ConnectionSlots(Generic[StreamT]):
 
     Args:
         most: The number of slots.
+
+    Attributes:
+        lock: Held while slots or waiters change.
+        waiters: The queue of waiters.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._lock = RLock()
+        self.lock = RLock()
         self._taken: WeakSet[Slot[StreamT]] = WeakSet()
         self._lost: deque[StreamT] = deque()
         self.waiters: dict[Waiter[StreamT], None] = {}
 
     def take(self) -> Slot[StreamT] | None:
         """Return a free slot; None if there is none, or others are waiting."""
-        with self._lock:
+        with self.lock:
             return None if self.waiters else self._new()
 
     def wait(self, seconds: float | None) -> Slot[StreamT] | None:
@@ -104,20 +110,10 @@ class ConnectionSlots(Generic[StreamT]):
                 freed.wait(step)
         return waiter.slot
 
-    def start_wait(self, waiter: Waiter[StreamT]) -> None:
-        """Add a waiter to the queue."""
-        with self._lock:
-            self.waiters[waiter] = None
-
-    def end_wait(self, waiter: Waiter[StreamT]) -> None:
-        """Remove a waiter from the queue."""
-        with self._lock:
-            self.waiters.pop(waiter, None)
-
     def release(self, slot: Slot[StreamT]) -> None:
         """Release a slot to the caller that has waited longest."""
         slot.stream = None
-        with self._lock:
+        with self.lock:
             self._taken.discard(slot)
             self._hand_over()
 
@@ -136,7 +132,7 @@ class ConnectionSlots(Generic[StreamT]):
 
     def serve(self, waiter: Waiter[StreamT]) -> bool:
         """Return whether the waiter has a slot."""
-        with self._lock:
+        with self.lock:
             self._hand_over()
         return waiter.slot is not None
 

@@ -48,8 +48,6 @@ class Reader(ABC):
         is_reusable: Whether its connection can serve another request.
     """
 
-    __slots__ = ("headers", "is_complete", "is_read", "is_reusable", "pieces", "status_code")
-
     def __init__(self) -> None:
         self.status_code = 0
         self.headers: list[tuple[bytes, bytes]] = []
@@ -74,8 +72,6 @@ class Reader(ABC):
 
 class H11Reader(Reader):
     """A `Reader` over h11."""
-
-    __slots__ = ("_connection",)
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,8 +112,6 @@ _END: Final = h11.EndOfMessage()
 
 class LlhttpReader(Reader):
     """A `Reader` over llhttp, which calls the methods that begin with ``on_``."""
-
-    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason")
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,7 +3,6 @@
 from functools import partial
 from types import SimpleNamespace
 
-import httpx
 import pytest
 
 from ferry_sdk._transport.http11 import client, replies
@@ -53,9 +52,8 @@ class OwnCaller(Caller):
             Limits=lambda max_connections: max_connections,
         )
 
-    def ferry(self, url, *, verify=True, **options):
-        context = self._trusted if verify else httpx.create_ssl_context(verify=False)
-        return super().ferry(url, verify=lambda: context, **options)
+    def ferry(self, url, **options):
+        return super().ferry(url, verify=lambda: self._trusted, **options)
 
     def hurry(self, request, limits):
         request.hurried = limits
