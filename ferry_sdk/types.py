@@ -207,7 +207,6 @@ class RateLimiter(Protocol):
             operation: What the request belongs to, such as ``availability.search``; for a request
                 that another call needs, the read itself (``bookings.get`` for a guard).
         """
-        ...
 
 
 class Recorder(Protocol):
@@ -263,7 +262,6 @@ class Recorder(Protocol):
         Raises:
             JournalError: The outcome cannot be committed.
         """
-        ...
 
 
 class DetailedRecorder(Recorder, Protocol):
@@ -309,4 +307,3 @@ class DetailedRecorder(Recorder, Protocol):
         Raises:
             JournalError: The outcome cannot be committed.
         """
-        ...

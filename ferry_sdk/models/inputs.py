@@ -38,20 +38,19 @@ from ferry_sdk.models.enums import Gender, PassengerType
 _TYPES = {
     name: kind
     for kind, code in zip(PassengerType, ("ADT", "CHD", "INF"), strict=True)
-    for name in (kind.value, kind.upper(), code, kind[0])
+    for name in (kind.upper(), code, kind[0])
 }
-_GENDERS = {name: gender for gender in Gender for name in (gender.value, gender.upper(), gender[0])}
+_GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
 
 
 def _parser(members: Mapping[str, object], expected: LiteralString) -> BeforeValidator:
     """Return a validator that takes the names of enumeration members in any case."""
 
     def parse(value: object) -> object:
-        if isinstance(value, str):
-            member = members.get(value) or members.get(value.upper())
-            if member is not None:
-                return member
-        raise invalid(f"expected {expected}")
+        member = members.get(value.upper()) if isinstance(value, str) else None
+        if member is None:
+            raise invalid(f"expected {expected}")
+        return member
 
     return BeforeValidator(parse)
 

@@ -91,6 +91,7 @@ class TravellerProblem:
     problem: str
 
 
+@dataclass(init=False, repr=False, frozen=True, slots=True)
 class Travellers(Sequence[Traveller]):
     """One list of travellers for a search and its booking: an immutable sequence.
 
@@ -101,7 +102,8 @@ class Travellers(Sequence[Traveller]):
         bands: The limits of age for travellers without a type.
     """
 
-    __slots__ = ("_travellers", "bands")
+    _travellers: tuple[Traveller, ...]
+    bands: AgeBands
 
     def __init__(
         self,
@@ -120,11 +122,12 @@ class Travellers(Sequence[Traveller]):
         """
         if not isinstance(bands, AgeBands):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected AgeBands", field="bands")
-        self._travellers: tuple[Traveller, ...] = tuple(
+        parsed = tuple(
             parse_input(Traveller, traveller, "travellers", index)
             for index, traveller in enumerate(elements_of(travellers, "travellers"))
         )
-        self.bands: AgeBands = bands
+        object.__setattr__(self, "_travellers", parsed)
+        object.__setattr__(self, "bands", bands)
 
     def problems(
         self, *, on: date | str, back: date | str | None = None
@@ -181,14 +184,6 @@ class Travellers(Sequence[Traveller]):
 
     def __len__(self) -> int:
         return len(self._travellers)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Travellers):
-            return NotImplemented
-        return (self._travellers, self.bands) == (other._travellers, other.bands)
-
-    def __hash__(self) -> int:
-        return hash((self._travellers, self.bands))
 
     def __repr__(self) -> str:
         return f"<Travellers: {len(self)}>"

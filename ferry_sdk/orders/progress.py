@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_AT_ONCE: Final = 8
 _EFFECTS: Final[Mapping[str, OrderState]] = {
     "create": "held",
     "confirm": "confirmed",
@@ -152,7 +151,7 @@ class Progress:
         Raises:
             FerryError: One failed, so nothing more was done.
         """
-        batch: Batch[int, Any] = Batch(_AT_ONCE)
+        batch: Batch[int, Any] = Batch()
         for index, operation in operations.items():
             batch.add(index, operation, **self._deadline())
         results: dict[int, Any] = {}
@@ -240,14 +239,8 @@ class Progress:
             is_cancellation = self.plan.doing is not None and self.plan.doing[1] == "cancel"
             if state == "held" or (is_cancellation and state != "cancelled"):
                 state = "unknown"
-        self._set(
-            index,
-            booking_id=booking.booking_id,
-            state=state,
-            total=seen.total_price,
-            currency=seen.currency,
-            expires_at=seen.lapses_at,
-        )
+        facts = {"total": seen.total_price, "currency": seen.currency, "expires_at": seen.lapses_at}
+        self._set(index, booking_id=booking.booking_id, state=state, **facts)
 
     def settle(self, entry: JournalEntry | None) -> None:
         """Note the outcome of the write that was begun last, by its entry in the journal."""

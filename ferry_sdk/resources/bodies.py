@@ -99,13 +99,8 @@ def party_on(
         day: The day of the travellers' ages.
     """
     travellers = [
-        {
-            "order": traveller.order or number,
-            "type": traveller.type.value,
-            "param": traveller.param or traveller.type.value[0],
-            "gender": traveller.gender.value,
-            "age": traveller.age,
-        }
+        traveller.model_dump(mode="json")
+        | {"order": traveller.order or number, "param": traveller.type[0]}
         for number, traveller in enumerate(passengers_on(day, passengers), 1)
     ]
     return drop_none(
@@ -143,10 +138,8 @@ def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Valu
     if len({choice["company"] for choice in chosen if "company" in choice}) > 1:
         for index, choice in enumerate(chosen):
             if choice.get("roundtrip_locked"):
-                raise InvalidInputError(
-                    "the tariff is valid only as a round trip with the same company",
-                    field=f"availabilities[{index}]",
-                )
+                problem = "the tariff is valid only as a round trip with the same company"
+                raise InvalidInputError(problem, field=f"availabilities[{index}]")
     return chosen
 
 
@@ -160,14 +153,13 @@ def expiries(chosen: Iterable[Values]) -> dict[str, datetime]:
 
 
 def booking(
-    availabilities: Sequence[Values] | None,
+    chosen: Sequence[Values],
     passengers: Sequence[Passenger | PassengerDict | Traveller],
     reservation_type: ReservationTypeName | str | None,
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
 ) -> dict[str, object]:
     """Return the body of a booking. Interface: POST /api/booking."""
-    chosen = availabilities or ()
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
         body["availabilities"] = [{name: choice[name] for name in _SENT} for choice in chosen]
@@ -214,10 +206,7 @@ def _party(
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
             day = first or first_day_possible()
             passenger.update(drop_none(type=type_of(passenger, day, bands)))
-            for name in ("first_name", "last_name", "type"):
-                if name not in passenger:
-                    where = f"passengers[{index}].{name}"
-                    raise InvalidInputError("required for a booking", field=where)
+            parse_input(Passenger, passenger, "passengers", index)
             if first is not None:
                 passenger.update(drop_none(age=age_of(passenger, first)))
         passenger["type"] = _TYPES[passenger["type"]]

@@ -141,12 +141,12 @@ class McpGroup(Resource):
         """
         if (id is None) == (availabilities is None):
             raise InvalidInputError("expected either id or availabilities", field="id")
-        chosen = None if availabilities is None else bodies.selections(availabilities)
+        chosen = [] if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
         identity = by_id | bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
         body = identity | {"passengers": bodies.mcp_passengers(identity["passengers"])}
         call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
-        write: Write[BookingCreated] = Write(identity, {}, expiries=bodies.expiries(chosen or ()))
+        write: Write[BookingCreated] = Write(identity, {}, expiries=bodies.expiries(chosen))
         return Operation(call, answer, SAFETY["mcp.create_booking"], write)
 
     @method

@@ -66,9 +66,8 @@ def _path_of(value: object) -> str:
     if "?" in path or "#" in path:
         raise InvalidInputError("expected no query and no fragment; pass params=", field="path")
     if any(map(_DOTS.fullmatch, path.split("/"))) or not path.isprintable():
-        raise InvalidInputError(
-            "expected no dots as a segment, no control characters", field="path"
-        )
+        problem = "expected no dots as a segment, no control characters"
+        raise InvalidInputError(problem, field="path")
     return quote(encodable_text(path, "path"), safe=_AS_IT_IS)
 
 

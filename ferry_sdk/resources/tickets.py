@@ -409,9 +409,8 @@ class TicketsGroup(Resource):
             psp=arguments.optional(psp, "psp"),
             paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
         )
-        call = Rest.post(
-            "ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"
-        )
+        path = "ticket", ticket_id, "mark-paid"
+        call = Rest.post(*path, body=body, authority="organisation_token")
         answer = Record(PaymentRecorded, ticket_id=ticket_id)
         write = Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject))
         return Operation(call, answer, row, write, argument_names=_NAMES)
