@@ -276,18 +276,6 @@ def test_an_order_that_does_not_fit_the_offer_is_refused(toolkit, sending_nothin
         assert error(answer, code)["field"] == field, wanted
 
 
-def test_an_offer_at_an_earlier_price_is_refused(toolkit, ferry_sandbox):
-    (offer,) = trips(toolkit)["offers"]
-    now = ferry_sandbox.clock.now()
-    ferry_sandbox.clock.travel_to(now + timedelta(days=27))
-    (later,) = trips(toolkit)["offers"]
-    assert later["price"] != offer["price"]
-    ferry_sandbox.clock.travel_to(now + timedelta(minutes=1))
-    toolkit.do("catalogue_vehicle_types")  # its reply shows the time
-    order = {"offer": offer["offer"], "passengers": PASSENGERS}
-    toolkit.fail("bookings_create", "price_changed", **order)
-
-
 def answer_for(trips):
     flow = find("trips_find", {"passengers": ()}, KnownIds(State()), date.today)
     next(flow)

@@ -188,25 +188,6 @@ def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferr
     assert ferry_sandbox.counters.effects == ()
 
 
-def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox):
-    person = Person()
-    host = hosts(person, "--writes")
-    booking = book(host)
-    which = {"booking_id": booking["booking_id"]}
-    person.answer = NO
-    before = ferry_sandbox.counters.effects
-    fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
-    price = {"expect_total": booking["total_price"]}
-    error(host.call("bookings_confirm", {**which, **price}), "declined")
-    penalty = {"max_penalty": fee["penalty_amount"]}
-    error(host.call("bookings_cancel", {**which, **penalty}), "declined")
-    for value in fee.values():
-        arguments = {**which, **penalty, "confirmation_code": str(value)}
-        error(host.call("bookings_cancel", arguments), "invalid_arguments")
-    assert len(person.shown) == 3
-    assert ferry_sandbox.counters.effects == before
-
-
 def half_a_day_before(host, ticket_id):
     ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
     leaving = ticket["availability"]["outward"]["journey"]["depart_at"]

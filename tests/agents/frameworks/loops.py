@@ -201,40 +201,5 @@ async def smolagents(setting, script):
     await asyncio.to_thread(run)
 
 
-async def google_adk(setting, script):
-    from google.adk.agents import LlmAgent
-    from google.adk.models import BaseLlm, LlmResponse
-    from google.adk.runners import InMemoryRunner
-    from google.adk.tools import mcp_tool
-    from google.genai import types
-    from mcp.types import ElicitResult
-
-    class Scripted(BaseLlm):
-        async def generate_content_async(self, request, stream=False):
-            answered = request.contents[-1].parts[0].function_response
-            call = script.next(answered.response if answered else None)
-            part = types.Part(text="Done.")
-            if call:
-                part = types.Part.from_function_call(name=call[0], args=call[1])
-            yield LlmResponse(content=types.Content(role="model", parts=[part]))
-
-    over_http = setting.way == "http"
-    connection = (
-        mcp_tool.StreamableHTTPConnectionParams(**setting.http, timeout=60)
-        if over_http
-        else mcp_tool.StdioConnectionParams(server_params=setting.parameters, timeout=60)
-    )
-    asking = setting.asking(ElicitResult)
-    toolset = mcp_tool.McpToolset(connection_params=connection, elicitation_callback=asking)
-    agent = LlmAgent(name="ferries", model=Scripted(model="scripted"), tools=[toolset])
-    try:
-        if over_http:
-            setting.check_list(await toolset.get_tools())
-        else:
-            await InMemoryRunner(agent).run_debug(TASK, quiet=True)
-    finally:
-        await toolset.close()
-
-
 if __name__ == "__main__":
     run_loop(globals(), *sys.argv[1:])
