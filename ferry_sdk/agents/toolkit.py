@@ -188,7 +188,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                     toolkit.settle(write.correlation_id, happened=False)
             ```
         """
-        self._runner.writes.settle(correlation_id, happened=happened)
+        self._runner.writes.duplicates.settle(correlation_id, happened=happened)
 
     def forget_refusals(self) -> None:
         """Ask again about writes that a person has refused.

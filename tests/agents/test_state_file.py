@@ -149,12 +149,6 @@ def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(again
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_an_unknown_id_is_not_blamed_on_a_restart_if_a_file_outlives_it(again):
-    for settings, is_blamed in (({}, False), ({"state": None}, True)):
-        refused = again(**settings).fail("bookings_cancel", "unseen_id", booking_id="b-4711")
-        assert ("restarted" in json.dumps(refused)) is is_blamed
-
-
 @pytest.mark.parametrize("machine", ["elsewhere", None])
 def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
     machine, path, monkeypatch

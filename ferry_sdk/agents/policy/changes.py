@@ -14,6 +14,7 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
+from ferry_sdk.agents.policy.known_ids import require
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
@@ -44,7 +45,7 @@ class _Change:
         some_id: str = values[self._subject]
         record = self._state.known_ids.record(self._subject, some_id)
         what = f"the {self._subject.removesuffix('_id')}"
-        record = self._state.known_ids.require(record, what, self._subject)
+        record = require(record, what, self._subject)
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 

@@ -16,6 +16,7 @@ from ferry_sdk.agents.policy.known_ids import (
     count_travellers,
     describe_sailing,
     quote,
+    require,
 )
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.sanitize import name_key
@@ -136,13 +137,12 @@ class Create:
         ]
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
-        known_ids = self._state.known_ids
-        shown = known_ids.sailings.get(chosen.availability_id)
-        shown = known_ids.require(shown, "the sailing", f"{where}.availability_id")
+        shown = self._state.known_ids.sailings.get(chosen.availability_id)
+        shown = require(shown, "the sailing", f"{where}.availability_id")
         tariff = {tariff.id: tariff for tariff in shown.sailing.tariffs}.get(chosen.tariff_id)
-        tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
+        tariff = require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
         place = {place.id: place for place in shown.sailing.places}.get(chosen.place_id)
-        place = known_ids.require(place, "the place of this sailing", f"{where}.place_id")
+        place = require(place, "the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariff, place)
 
     def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
+from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import TripsTable
@@ -124,19 +124,6 @@ class KnownIds:
         self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
 
-    def require(self, shown: T | None, what: str, field: str) -> T:
-        """Return what was shown, if it is remembered.
-
-        Raises:
-            RefusedError: It is not; `field` is the argument with its id.
-        """
-        if shown is not None:
-            return shown
-        if self._state.outlives_process:
-            raise RefusedError("unseen_id", what, field=field)
-        step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
-        raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
-
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
     ) -> list[str]:
@@ -230,6 +217,17 @@ class KnownIds:
             f"ticket {number} ({_describe_sailings(ticket)})",
             booking_id or (earlier.booking_id if earlier else None),
         )
+
+
+def require(shown: T | None, what: str, field: str) -> T:
+    """Return what was shown, if it is remembered.
+
+    Raises:
+        RefusedError: It is not; `field` is the argument with its id.
+    """
+    if shown is None:
+        raise RefusedError("unseen_id", what, field=field)
+    return shown
 
 
 def describe_sailing(sailing: Availability) -> str:

@@ -87,18 +87,6 @@ class Writes:
         }
         self._codes = Codes(store)
 
-    def settle(self, correlation_id: str, *, happened: bool) -> None:
-        """Record whether an unresolved write happened.
-
-        A new booking is not known here by its id, so its price is released; it counts again when
-        the booking is confirmed.
-        """
-        with self._store.transaction():
-            for earlier in self.duplicates.settle(correlation_id, happened=happened):
-                is_made = earlier.write.tool == "bookings_create"
-                if earlier.hold is not None and (is_made or not happened):
-                    self.state.budget.release(earlier.hold)
-
     def perform(
         self, call: ToolCall, tool: Tool, arguments: Arguments, approve: Approve | str | None
     ) -> PreviewFlow:
@@ -267,7 +255,7 @@ class Writes:
             if not isinstance(error, OrderError) or error.outcome == "unknown":
                 raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
-                self.settle(correlation_id, happened=False)
+                self.duplicates.settle(correlation_id, happened=False)
                 raise RefusedError("not_changed") from None
             result, half = error.order, error
         with self._store.transaction():
