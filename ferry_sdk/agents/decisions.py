@@ -158,7 +158,7 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
         if not tool.is_read:
-            return (yield from self.writes.perform(call, tool, read, approve))
+            return (yield from self.writes.perform(call, tool.operation, read, approve))
         if approve is postpone:
             raise RefusedError("read_needs_none")
         if tool.name == LIST:

@@ -190,15 +190,13 @@ class Replace(Cancel):
             if again.arguments != old.arguments:
                 raise RefusedError("costs_now", again.summary)
 
-        arguments = {**new.arguments, "to": new.arguments["availabilities"], **identity.subject}
-        del arguments["availabilities"]
-        totals = {
+        limits = {
             "expect_totals": {new.currency: new.amount},
             "max_penalty": {old.currency: old.amount},
             "min_refund": {old.currency: old.arguments["min_refund"]},
         }
         return WritePlan(
-            {**arguments, **totals},
+            {**new.arguments, **identity.subject, **limits},
             f"{new.summary}. It is paid, and then this booking is given up: {old.summary}",
             new.amount,
             new.currency,
@@ -210,9 +208,8 @@ class Replace(Cancel):
 
     def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Count the new booking, and remember it like one that `Create` made."""
-        values = {**plan.arguments, "availabilities": plan.arguments["to"]}
-        self.count(plan.hold, self._new.describe(values), result)
-        made, view = self._new.identity(values), view_of(change_view(result), "short")
+        self.count(plan.hold, self._new.describe(plan.arguments), result)
+        made, view = self._new.identity(plan.arguments), view_of(change_view(result), "short")
         done = CompletedWrite(view, result.parts[0].booking_id, made.choice)
         self._state.duplicates.complete(made.key, done)
         return []

@@ -6,7 +6,6 @@ shown again.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
@@ -34,7 +33,8 @@ _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 """The fields of a sailing that depend on the travellers; they are not stored."""
 _TariffKey = tuple[str, bool, int, Decimal, str]
 _MAX_LENGTH = 60
-_LETTERS = "bcdfghjkmnpqrstvwxz"
+_SERIES = 4
+"""Digits at the beginning of the ids of offers, which are those of one toolkit or state."""
 
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
@@ -120,8 +120,6 @@ class KnownIds:
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
         self._tickets = state.table("tickets", KnownRecord, REMEMBERED)
-        # The offers of another toolkit or state are unknown here, as their ids differ.
-        self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
 
     def remember_trips(
@@ -137,9 +135,8 @@ class KnownIds:
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
-                series = "".join(secrets.choice(_LETTERS) for _ in range(3))
                 self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
-                offer = f"{self._series.setdefault('offers', series)}{number}"
+                offer = f"{self._state.fingerprint('offers')[:_SERIES]}{number}"
                 self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers

@@ -40,7 +40,7 @@ from ferry_sdk.agents.policy.duplicates import (
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import selected
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
-from ferry_sdk.agents.tools.tools import Arguments, Tool
+from ferry_sdk.agents.tools.tools import Arguments
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import AlreadyDoneError, FerryError, OrderError, OutcomeUnknownError
 from ferry_sdk.models.bookings import BookingCreated
@@ -56,7 +56,7 @@ class Registered:
     """A write that a call asks for, registered so that no other call makes it."""
 
     call: ToolCall
-    tool: Tool
+    operation: str
     arguments: Arguments
     write: AnyWrite
     identity: Identity
@@ -88,14 +88,14 @@ class Writes:
         self._codes = Codes(store)
 
     def perform(
-        self, call: ToolCall, tool: Tool, arguments: Arguments, approve: Approve | str | None
+        self, call: ToolCall, operation: str, arguments: Arguments, approve: Approve | str | None
     ) -> PreviewFlow:
         """Make a write, if it is approved; answer at once if it may have happened before."""
-        write = self._writes[tool.operation]
+        write = self._writes[operation]
         if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
-        registered = Registered(call, tool, arguments, write, identity)
+        registered = Registered(call, operation, arguments, write, identity)
         call.add_ids(**identity.subject)
         try:
             earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
@@ -167,7 +167,7 @@ class Writes:
     def _mark_sent(self, registered: Registered, plan: WritePlan) -> None:
         """Register a write that may happen from here on, even if the process ends."""
         write = UnresolvedWrite(
-            tool=registered.tool.name,
+            tool=registered.call.tool,
             subject=registered.identity.subject,
             correlation_id=registered.call.correlation_id,
             at=datetime.now(timezone.utc),
@@ -183,7 +183,7 @@ class Writes:
         call, write, key = registered.call, registered.write, registered.identity.key
         result: Any = None
         try:
-            result = yield Invoke(registered.tool.operation, plan.arguments)
+            result = yield Invoke(registered.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
                 notes = write.conclude(plan, result)
