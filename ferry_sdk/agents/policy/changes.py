@@ -49,7 +49,7 @@ class _Change:
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 
-    def conclude(self, _plan: WritePlan, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return the notes of the answer."""
         return []
 
@@ -142,7 +142,7 @@ class Cancel(_Change):
             lambda: self._state.budget.hold_penalty(booking_id, some_id, penalty, currency),
         )
 
-    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return a note if the refund is less than previewed."""
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:
@@ -206,9 +206,9 @@ class Replace(Cancel):
             check=check,
         )
 
-    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Count the new booking, and remember it like one that `Create` made."""
-        self.count(plan.hold, self._new.describe(plan.arguments), result)
+        self.count(hold, self._new.describe(plan.arguments), result)
         made, view = self._new.identity(plan.arguments), view_of(change_view(result), "short")
         done = CompletedWrite(view, result.parts[0].booking_id, made.choice)
         self._state.duplicates.complete(made.key, done)

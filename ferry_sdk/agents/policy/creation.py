@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
+from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.known_ids import (
     KnownSailing,
     count_travellers,
@@ -118,12 +119,9 @@ class Create:
             for shown, tariff, place in self._choices(values)
         )
 
-    def conclude(self, plan: WritePlan, result: BookingCreated) -> list[str]:
+    def conclude(self, plan: WritePlan, hold: Hold, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
-        if plan.hold is not None:
-            self._state.budget.settle(
-                plan.hold, result.booking_id, result.total_price, result.currency
-            )
+        self._state.budget.settle(hold, result.booking_id, result.total_price, result.currency)
         if (result.total_price, result.currency) == (plan.amount, plan.currency):
             return []
         approved = money(plan.amount, plan.currency)

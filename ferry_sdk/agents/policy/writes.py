@@ -28,7 +28,7 @@ from ferry_sdk.agents.policy.approval import (
     digest_of,
 )
 from ferry_sdk.agents.policy.audit import CallHandler, Invoke, ToolCall, ToolEffect
-from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.budget import Budget, Hold
 from ferry_sdk.agents.policy.changes import Cancel, Confirm, Replace, change_view
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import (
@@ -108,16 +108,16 @@ class Writes:
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
-                plan = replace(plan, hold=plan.count())
-                self.duplicates.update(identity.key, plan.hold)
+                hold = plan.count()
+                self.duplicates.update(identity.key, hold)
             answer = yield from self._ask_approval(registered, plan, approve)
             if answer is None:
                 yield from plan.check()
-                self._mark_sent(registered, plan)
+                self._mark_sent(registered, plan, hold)
         finally:
             if not call.is_sent:
                 self.duplicates.abandon(identity.key)
-        return answer or (yield from self._send(registered, plan))
+        return answer or (yield from self._send(registered, plan, hold))
 
     def _ask_approval(
         self, registered: Registered, plan: WritePlan, approve: Approve | str | None
@@ -164,7 +164,7 @@ class Writes:
             raise RefusedError("approval_expired")
         return None
 
-    def _mark_sent(self, registered: Registered, plan: WritePlan) -> None:
+    def _mark_sent(self, registered: Registered, plan: WritePlan, hold: Hold) -> None:
         """Register a write that may happen from here on, even if the process ends."""
         write = UnresolvedWrite(
             tool=registered.call.tool,
@@ -174,11 +174,11 @@ class Writes:
             amount=plan.amount,
             currency=plan.currency,
         )
-        unknown = UnknownOutcome(write, plan.hold)
-        self.duplicates.update(registered.identity.key, plan.hold, unknown)
+        unknown = UnknownOutcome(write, hold)
+        self.duplicates.update(registered.identity.key, hold, unknown)
         registered.call.is_sent = True
 
-    def _send(self, registered: Registered, plan: WritePlan) -> ToolFlow:
+    def _send(self, registered: Registered, plan: WritePlan, hold: Hold) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
         call, write, key = registered.call, registered.write, registered.identity.key
         result: Any = None
@@ -186,7 +186,7 @@ class Writes:
             result = yield Invoke(registered.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                notes = write.conclude(plan, result)
+                notes = write.conclude(plan, hold, result)
                 return self._complete(registered, result, notes)
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
@@ -194,7 +194,7 @@ class Writes:
                 if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
                     result = error.order
                     with self._store.transaction():
-                        write.conclude(plan, result)
+                        write.conclude(plan, hold, result)
                     return self._half_change(registered, error)
                 self.duplicates.abandon(key)
                 if isinstance(error, OrderError):
