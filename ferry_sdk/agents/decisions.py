@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
@@ -46,8 +46,6 @@ from ferry_sdk.agents.policy.writes import PreviewFlow, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError, InvalidInputError
-
-T = TypeVar("T")
 
 
 @dataclass(eq=False, repr=False)
@@ -110,9 +108,7 @@ class ToolRunner:
         flow = self._decide(call, name, arguments, approve)
         return self._track(call, flow), call.correlation_id
 
-    def _track(
-        self, call: ToolCall, flow: Generator[ToolEffect, Any, T]
-    ) -> Generator[ToolEffect, Any, T | Answer]:
+    def _track(self, call: ToolCall, flow: PreviewFlow) -> PreviewFlow:
         """Run a call, and record it however it ends; a request for an approval is no end."""
         self._under_way.add(call)
         try:
@@ -126,14 +122,12 @@ class ToolRunner:
             raise
         else:
             if not isinstance(answer, ApprovalRequest):
-                yield from record(call.record(cast("Answer", answer)), self.audit)
+                yield from record(call.record(answer), self.audit)
             return answer
         finally:
             self._under_way.discard(call)
 
-    def _handle_errors(
-        self, call: ToolCall, flow: Generator[ToolEffect, Any, T]
-    ) -> Generator[ToolEffect, Any, T | Answer]:
+    def _handle_errors(self, call: ToolCall, flow: PreviewFlow) -> PreviewFlow:
         """Turn every error into an answer, except what the caller's `approve` raises."""
         try:
             return (yield from flow)
@@ -164,7 +158,7 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
         if not tool.is_read:
-            return (yield from self.writes.perform(call, tool, read, approve))
+            return (yield from self.writes.perform(call, tool.operation, read, approve))
         if approve is postpone:
             raise RefusedError("read_needs_none")
         if tool.name == LIST:
@@ -172,13 +166,12 @@ class ToolRunner:
         return (yield from self._answer_read(tool, read))
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
+        state = self.writes.state
         if tool.is_planned:
-            return (
-                yield from find(tool.name, read.values, self.writes.state.known_ids, self._today)
-            )
+            return (yield from find(tool.name, read.values, state.known_ids, self._today))
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
-        self.writes.state.remember(result, read.values, view)
+        state.remember(result, read.values, view)
         return done_answer(view)
 
     def _read(

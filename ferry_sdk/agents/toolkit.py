@@ -188,7 +188,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                     toolkit.settle(write.correlation_id, happened=False)
             ```
         """
-        self._runner.writes.settle(correlation_id, happened=happened)
+        self._runner.writes.duplicates.settle(correlation_id, happened=happened)
 
     def forget_refusals(self) -> None:
         """Ask again about writes that a person has refused.
@@ -405,7 +405,8 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
     if effect.operation in {"bookings.change", "orders.resume"}:
         journal: Any = transport_of(ferry).settings.journal
         if effect.operation == "bookings.change":
-            return orders.change(ferry, **effect.arguments, journal=journal)
+            values = dict(effect.arguments)
+            return orders.change(ferry, to=values.pop("availabilities"), **values, journal=journal)
         order_id = find_change(journal, **effect.arguments)
         return orders.resume(ferry, order_id, journal=journal)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)

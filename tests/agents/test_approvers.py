@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 
 from ferry_sdk import ConflictError
+from ferry_sdk.agents import Toolkit
 from tests.agents.agent import PASSENGERS, approve_all, error, order, result_of, runner_of
+from tests.agents.conftest import Checked
 from tests.support.tiers import mostly_long
 
 
@@ -54,6 +56,23 @@ def test_an_exception_of_approve_reaches_the_caller_and_nothing_is_sent(
     assert toolkit.unresolved == ()
     result_of(toolkit.perform("bookings_create", wanted, approve=approve_all))
     assert not toolkit.is_sending
+
+
+def test_an_interruption_of_approve_frees_the_amount(ferry, sending_nothing):
+    answers = iter([KeyboardInterrupt, None])
+
+    def approve(_):
+        if interruption := next(answers):
+            raise interruption
+        return True
+
+    settings = {"tools": "all", "writes": True, "approve": approve, "spend_limit": {"EUR": 20}}
+    toolkit = Checked(Toolkit(ferry, **settings))
+    sailing = toolkit.sailings()[0]
+    assert float(sailing["tariffs"][0]["amount"]) * 2 > 20
+    with sending_nothing(), pytest.raises(KeyboardInterrupt):
+        toolkit.call("bookings_create", order(sailing))
+    toolkit.do("bookings_create", **order(sailing))
 
 
 def test_a_digest_approves_only_the_request_that_a_person_saw(

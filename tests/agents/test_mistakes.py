@@ -171,19 +171,6 @@ def test_tariffs_in_two_currencies_are_refused(toolkit, sending_nothing):
     assert "currency" in refused["message"]
 
 
-def test_a_vehicle_code_of_a_search_is_refused_in_a_booking(toolkit, asked, sending_nothing):
-    car = {"code": "FIAT__500"}
-    sailing = toolkit.sailings(vehicle=car)[0]
-    with sending_nothing():
-        answer = toolkit.call("bookings_create", order(sailing, vehicle=car))
-    refused = error(answer, "party_changed")
-    assert refused["field"] == "vehicle.code"
-    assert 'expected code "CAR"' in refused["message"]
-    assert asked == []
-    toolkit.do("bookings_create", **order(sailing, vehicle={"code": "CAR"}))
-    assert "1 traveller and a vehicle" in asked[0].summary
-
-
 def test_a_day_without_a_sailing_and_a_company_without_one_differ(toolkit):
     failure = ("availability_error", "failed")
     steps = {404: "Try another day", 422: "company has to sail", 400: "route"}

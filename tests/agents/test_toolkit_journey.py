@@ -1,6 +1,5 @@
 """A scripted agent books and cancels, with approval by a person and by codes."""
 
-import json
 from decimal import Decimal
 
 import pytest
@@ -52,32 +51,6 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
     assert (write.amount, write.currency) == (create.amount, "EUR")
     assert set(write.subject) == {"availability_id_1", "booking_id"}
     assert toolkit.unresolved == ()
-
-
-def test_an_agent_books_and_cancels_with_codes(toolkit_of, ferry_sandbox):
-    records = []
-    toolkit = toolkit_of(writes=True, audit=records.append)
-
-    def call_with_code(name, arguments):
-        before = len(ferry_sandbox.counters.effects)
-        needed = toolkit.call(name, arguments)
-        assert needed["status"] == "approval_needed"
-        assert len(ferry_sandbox.counters.effects) == before
-        code = needed["approval"]["confirmation_code"]
-        return result_of(toolkit.call(name, json.dumps({**arguments, "confirmation_code": code})))
-
-    booking = call_with_code("bookings_create", order(toolkit.sailings()[0]))
-    named = {"booking_id": booking["booking_id"]}
-    confirmed = call_with_code(
-        "bookings_confirm", {**named, "expect_total": booking["total_price"]}
-    )
-    call_with_code("tickets_cancel", {"ticket_id": confirmed["ticket_id"], "max_penalty": "500"})
-    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "tickets.cancel"]
-    writes = [one for one in records if one.approval]
-    assert [(one.status, one.approval) for one in writes] == [
-        ("approval_needed", "code"),
-        ("done", "code"),
-    ] * 3
 
 
 def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of, agree):

@@ -193,18 +193,18 @@ def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(ferry_sandbox, tm
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_an_interrupted_write_is_unresolved(ferry_sandbox):
+def test_an_interrupted_write_is_unresolved_until_its_effect_is_read_back(ferry_sandbox):
     def interrupt(event):
         is_sending.append(toolkit.is_sending)
-        if event.request.call.operation == "bookings.create":
+        if event.request.operation == interrupted:
             raise KeyboardInterrupt
 
-    is_sending, records = [], []
+    interrupted, is_sending, records = "bookings.create", [], []
     hooks = {"response": [interrupt]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         settings = {"tools": "all", "writes": True, "approve": approve_all}
         toolkit = Checked(Toolkit(ferry, **settings, audit=records.append))
-        wanted = order(toolkit.sailings()[0])
+        wanted, other = map(order, toolkit.sailings()[:2])
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_create", wanted)
         assert is_sending[-1]
@@ -214,18 +214,9 @@ def test_an_interrupted_write_is_unresolved(ferry_sandbox):
         assert (record.status, record.code, record.outcome) == ("unknown", "interrupted", "unknown")
         assert [one.correlation_id for one in toolkit.unresolved] == [record.correlation_id]
         toolkit.fail("bookings_create", "outcome_unknown", **wanted)
-    assert ferry_sandbox.counters.requests["bookings.create"] == 1
-
-
-def test_repeating_an_interrupted_write_finds_its_effect(ferry_sandbox):
-    def interrupt(event):
-        if event.request.operation == "bookings.confirm":
-            raise KeyboardInterrupt
-
-    hooks = {"response": [interrupt]}
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
-        toolkit = Checked(Toolkit(ferry, tools="all", writes=True, approve=approve_all))
-        named = {"booking_id": toolkit.book()["booking_id"]}
+        assert ferry_sandbox.counters.requests["bookings.create"] == 1
+        interrupted = "bookings.confirm"
+        named = {"booking_id": toolkit.do("bookings_create", **other)["booking_id"]}
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_confirm", named)
         answer = toolkit.call("bookings_confirm", named)

@@ -14,6 +14,7 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
+from ferry_sdk.agents.policy.known_ids import require
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
@@ -44,11 +45,11 @@ class _Change:
         some_id: str = values[self._subject]
         record = self._state.known_ids.record(self._subject, some_id)
         what = f"the {self._subject.removesuffix('_id')}"
-        record = self._state.known_ids.require(record, what, self._subject)
+        record = require(record, what, self._subject)
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 
-    def conclude(self, _plan: WritePlan, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return the notes of the answer."""
         return []
 
@@ -141,7 +142,7 @@ class Cancel(_Change):
             lambda: self._state.budget.hold_penalty(booking_id, some_id, penalty, currency),
         )
 
-    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return a note if the refund is less than previewed."""
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:
@@ -189,15 +190,13 @@ class Replace(Cancel):
             if again.arguments != old.arguments:
                 raise RefusedError("costs_now", again.summary)
 
-        arguments = {**new.arguments, "to": new.arguments["availabilities"], **identity.subject}
-        del arguments["availabilities"]
-        totals = {
+        limits = {
             "expect_totals": {new.currency: new.amount},
             "max_penalty": {old.currency: old.amount},
             "min_refund": {old.currency: old.arguments["min_refund"]},
         }
         return WritePlan(
-            {**arguments, **totals},
+            {**new.arguments, **identity.subject, **limits},
             f"{new.summary}. It is paid, and then this booking is given up: {old.summary}",
             new.amount,
             new.currency,
@@ -207,11 +206,10 @@ class Replace(Cancel):
             check=check,
         )
 
-    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Count the new booking, and remember it like one that `Create` made."""
-        values = {**plan.arguments, "availabilities": plan.arguments["to"]}
-        self.count(plan.hold, self._new.describe(values), result)
-        made, view = self._new.identity(values), view_of(change_view(result), "short")
+        self.count(hold, self._new.describe(plan.arguments), result)
+        made, view = self._new.identity(plan.arguments), view_of(change_view(result), "short")
         done = CompletedWrite(view, result.parts[0].booking_id, made.choice)
         self._state.duplicates.complete(made.key, done)
         return []

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple, get_args
 from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
+from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.known_ids import (
     KnownSailing,
     count_travellers,
     describe_sailing,
     quote,
+    require,
 )
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.sanitize import name_key
@@ -117,12 +119,9 @@ class Create:
             for shown, tariff, place in self._choices(values)
         )
 
-    def conclude(self, plan: WritePlan, result: BookingCreated) -> list[str]:
+    def conclude(self, plan: WritePlan, hold: Hold, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
-        if plan.hold is not None:
-            self._state.budget.settle(
-                plan.hold, result.booking_id, result.total_price, result.currency
-            )
+        self._state.budget.settle(hold, result.booking_id, result.total_price, result.currency)
         if (result.total_price, result.currency) == (plan.amount, plan.currency):
             return []
         approved = money(plan.amount, plan.currency)
@@ -136,13 +135,12 @@ class Create:
         ]
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
-        known_ids = self._state.known_ids
-        shown = known_ids.sailings.get(chosen.availability_id)
-        shown = known_ids.require(shown, "the sailing", f"{where}.availability_id")
+        shown = self._state.known_ids.sailings.get(chosen.availability_id)
+        shown = require(shown, "the sailing", f"{where}.availability_id")
         tariff = {tariff.id: tariff for tariff in shown.sailing.tariffs}.get(chosen.tariff_id)
-        tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
+        tariff = require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
         place = {place.id: place for place in shown.sailing.places}.get(chosen.place_id)
-        place = known_ids.require(place, "the place of this sailing", f"{where}.place_id")
+        place = require(place, "the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariff, place)
 
     def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:

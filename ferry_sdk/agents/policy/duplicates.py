@@ -215,8 +215,11 @@ class Duplicates:
             self._take_over()
             return tuple(unknown.write for unknown in self._unknown.values())
 
-    def settle(self, correlation_id: str, *, happened: bool) -> list[UnknownOutcome]:
+    def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record a person's answer: the write counts as done, or may be made again.
+
+        A new booking is not known here by its id, so its price is released; it counts again when
+        the booking is confirmed.
 
         Raises:
             InvalidInputError: No unresolved write has this id.
@@ -230,9 +233,11 @@ class Duplicates:
             }
             if not settled:
                 raise InvalidInputError("no unresolved write has this id", field="correlation_id")
-            for key in settled:
+            for key, unknown in settled.items():
+                is_made = unknown.write.tool == "bookings_create"
+                if unknown.hold is not None and (is_made or not happened):
+                    self._release(unknown.hold)
                 if happened:
                     self.complete(key, CompletedWrite(None))
                 else:
                     del self._unknown[key]
-            return list(settled.values())

@@ -6,7 +6,6 @@ shown again.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
+from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import TripsTable
@@ -34,7 +33,8 @@ _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 """The fields of a sailing that depend on the travellers; they are not stored."""
 _TariffKey = tuple[str, bool, int, Decimal, str]
 _MAX_LENGTH = 60
-_LETTERS = "bcdfghjkmnpqrstvwxz"
+_SERIES = 4
+"""Digits at the beginning of the ids of offers, which are those of one toolkit or state."""
 
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
@@ -120,22 +120,7 @@ class KnownIds:
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
         self._tickets = state.table("tickets", KnownRecord, REMEMBERED)
-        # The offers of another toolkit or state are unknown here, as their ids differ.
-        self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
-
-    def require(self, shown: T | None, what: str, field: str) -> T:
-        """Return what was shown, if it is remembered.
-
-        Raises:
-            RefusedError: It is not; `field` is the argument with its id.
-        """
-        if shown is not None:
-            return shown
-        if self._state.outlives_process:
-            raise RefusedError("unseen_id", what, field=field)
-        step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
-        raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
@@ -150,9 +135,8 @@ class KnownIds:
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
-                series = "".join(secrets.choice(_LETTERS) for _ in range(3))
                 self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
-                offer = f"{self._series.setdefault('offers', series)}{number}"
+                offer = f"{self._state.fingerprint('offers')[:_SERIES]}{number}"
                 self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
@@ -230,6 +214,17 @@ class KnownIds:
             f"ticket {number} ({_describe_sailings(ticket)})",
             booking_id or (earlier.booking_id if earlier else None),
         )
+
+
+def require(shown: T | None, what: str, field: str) -> T:
+    """Return what was shown, if it is remembered.
+
+    Raises:
+        RefusedError: It is not; `field` is the argument with its id.
+    """
+    if shown is None:
+        raise RefusedError("unseen_id", what, field=field)
+    return shown
 
 
 def describe_sailing(sailing: Availability) -> str:

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
@@ -67,12 +67,7 @@ class State:
     """The state of one toolkit in memory; safe to share between threads.
 
     To read or set one entry of a table needs no `transaction`: it is one by itself.
-
-    Attributes:
-        outlives_process: Whether later processes know it.
     """
-
-    outlives_process: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -106,8 +101,6 @@ class AgentState(State):
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
             or others can use it or change its folder.
     """
-
-    outlives_process = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of, done_answer
 from ferry_sdk.agents.policy.audit import Invoke
-from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.policy.known_ids import KnownIds, require
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
@@ -213,7 +213,7 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
-    shown = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
+    shown = require(known_ids.trips.get(offer), "this offer", "offer")
     if letters is None:
         return {**arguments, "availabilities": shown.trip.select()}
     if len(letters) != len(shown.places):

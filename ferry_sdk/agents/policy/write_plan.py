@@ -67,7 +67,6 @@ class WritePlan:
         travellers: The travellers' names, each in quotes.
         contact: The contact's data and the travellers' e-mail addresses, each in quotes.
         count: Counts the amount, or refuses the write if it exceeds a limit.
-        hold: The amount that is counted for it.
         check: Refuses the write if it is no longer valid once a person has agreed.
     """
 
@@ -78,7 +77,6 @@ class WritePlan:
     count: Callable[[], Hold]
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
-    hold: Hold | None = None
     check: Callable[[], Generator[Invoke, Any, None]] = _stays_valid
 
 

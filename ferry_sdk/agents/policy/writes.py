@@ -28,7 +28,7 @@ from ferry_sdk.agents.policy.approval import (
     digest_of,
 )
 from ferry_sdk.agents.policy.audit import CallHandler, Invoke, ToolCall, ToolEffect
-from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.budget import Budget, Hold
 from ferry_sdk.agents.policy.changes import Cancel, Confirm, Replace, change_view
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import (
@@ -40,7 +40,7 @@ from ferry_sdk.agents.policy.duplicates import (
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import selected
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
-from ferry_sdk.agents.tools.tools import Arguments, Tool
+from ferry_sdk.agents.tools.tools import Arguments
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import AlreadyDoneError, FerryError, OrderError, OutcomeUnknownError
 from ferry_sdk.models.bookings import BookingCreated
@@ -56,7 +56,7 @@ class Registered:
     """A write that a call asks for, registered so that no other call makes it."""
 
     call: ToolCall
-    tool: Tool
+    operation: str
     arguments: Arguments
     write: AnyWrite
     identity: Identity
@@ -87,27 +87,15 @@ class Writes:
         }
         self._codes = Codes(store)
 
-    def settle(self, correlation_id: str, *, happened: bool) -> None:
-        """Record whether an unresolved write happened.
-
-        A new booking is not known here by its id, so its price is released; it counts again when
-        the booking is confirmed.
-        """
-        with self._store.transaction():
-            for earlier in self.duplicates.settle(correlation_id, happened=happened):
-                is_made = earlier.write.tool == "bookings_create"
-                if earlier.hold is not None and (is_made or not happened):
-                    self.state.budget.release(earlier.hold)
-
     def perform(
-        self, call: ToolCall, tool: Tool, arguments: Arguments, approve: Approve | str | None
+        self, call: ToolCall, operation: str, arguments: Arguments, approve: Approve | str | None
     ) -> PreviewFlow:
         """Make a write, if it is approved; answer at once if it may have happened before."""
-        write = self._writes[tool.operation]
+        write = self._writes[operation]
         if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
-        registered = Registered(call, tool, arguments, write, identity)
+        registered = Registered(call, operation, arguments, write, identity)
         call.add_ids(**identity.subject)
         try:
             earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
@@ -120,16 +108,16 @@ class Writes:
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
-                plan = replace(plan, hold=plan.count())
-                self.duplicates.update(identity.key, plan.hold)
+                hold = plan.count()
+                self.duplicates.update(identity.key, hold)
             answer = yield from self._ask_approval(registered, plan, approve)
             if answer is None:
                 yield from plan.check()
-                self._mark_sent(registered, plan)
+                self._mark_sent(registered, plan, hold)
         finally:
             if not call.is_sent:
                 self.duplicates.abandon(identity.key)
-        return answer or (yield from self._send(registered, plan))
+        return answer or (yield from self._send(registered, plan, hold))
 
     def _ask_approval(
         self, registered: Registered, plan: WritePlan, approve: Approve | str | None
@@ -176,29 +164,29 @@ class Writes:
             raise RefusedError("approval_expired")
         return None
 
-    def _mark_sent(self, registered: Registered, plan: WritePlan) -> None:
+    def _mark_sent(self, registered: Registered, plan: WritePlan, hold: Hold) -> None:
         """Register a write that may happen from here on, even if the process ends."""
         write = UnresolvedWrite(
-            tool=registered.tool.name,
+            tool=registered.call.tool,
             subject=registered.identity.subject,
             correlation_id=registered.call.correlation_id,
             at=datetime.now(timezone.utc),
             amount=plan.amount,
             currency=plan.currency,
         )
-        unknown = UnknownOutcome(write, plan.hold)
-        self.duplicates.update(registered.identity.key, plan.hold, unknown)
+        unknown = UnknownOutcome(write, hold)
+        self.duplicates.update(registered.identity.key, hold, unknown)
         registered.call.is_sent = True
 
-    def _send(self, registered: Registered, plan: WritePlan) -> ToolFlow:
+    def _send(self, registered: Registered, plan: WritePlan, hold: Hold) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
         call, write, key = registered.call, registered.write, registered.identity.key
         result: Any = None
         try:
-            result = yield Invoke(registered.tool.operation, plan.arguments)
+            result = yield Invoke(registered.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                notes = write.conclude(plan, result)
+                notes = write.conclude(plan, hold, result)
                 return self._complete(registered, result, notes)
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
@@ -206,7 +194,7 @@ class Writes:
                 if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
                     result = error.order
                     with self._store.transaction():
-                        write.conclude(plan, result)
+                        write.conclude(plan, hold, result)
                     return self._half_change(registered, error)
                 self.duplicates.abandon(key)
                 if isinstance(error, OrderError):
@@ -267,7 +255,7 @@ class Writes:
             if not isinstance(error, OrderError) or error.outcome == "unknown":
                 raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
-                self.settle(correlation_id, happened=False)
+                self.duplicates.settle(correlation_id, happened=False)
                 raise RefusedError("not_changed") from None
             result, half = error.order, error
         with self._store.transaction():
