@@ -45,8 +45,6 @@ def run(folder: Path) -> None:
         mcp = (ferry.mcp.create_booking, ferry.mcp.confirm_booking, ferry.mcp.view_ticket)
         print("\nMCP\n===\n")
         _buy_and_cancel(ferry, trips[0], folder, *mcp, ferry.mcp.cancel_ticket)
-        requests, effects = sum(sandbox.counters.requests.values()), len(sandbox.counters.effects)
-        print(f"\nThe service answered {requests} requests and made {effects} changes.")
 
 
 def _buy_and_cancel(

@@ -12,11 +12,12 @@ from io import BytesIO
 from math import cos, radians
 from typing import TYPE_CHECKING, Final
 
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
+from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
 
-with require_packages("matplotlib", "numpy"):
+with needs_extra("frames and charts require", "notebook", ("matplotlib", "numpy")):
     from matplotlib.axes import Axes
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
