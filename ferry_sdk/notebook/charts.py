@@ -205,9 +205,8 @@ def network_map(
 
     figure.set_figheight(_height(places.values()))
     for pair in lines:
-        axes.plot(
-            *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
-        )
+        ends = [places[code] for code in pair]
+        axes.plot(*zip(*ends, strict=True), color="C0", alpha=0.3, lw=0.8)
     route_counts = Counter(code for pair in lines for code in pair)
     sizes = [12 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)
