@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.trips import print_trips
 from ferry_sdk.sandbox import Sandbox
 
@@ -39,6 +40,7 @@ def run(folder: Path) -> None:
             companies=["BALEARIA"],  # it issues tickets at once
         )
         print_trips(trips)
+        print(f"\nThe cheapest tariff costs {money(trips[0].price, trips[0].currency)}.")
         rest = (ferry.bookings.create, ferry.bookings.confirm, ferry.tickets.get)
         print("\nREST\n====\n")
         _buy_and_cancel(ferry, trips[0], folder, *rest, ferry.tickets.cancel)
@@ -58,9 +60,10 @@ def _buy_and_cancel(
 ) -> None:
     """Book the trip by the calls of one protocol, save the voucher, and cancel the ticket."""
     created = create(availabilities=trip.select(), passengers=_TRAVELLERS)
-    print(created)
+    price, actions = money(created.total_price, created.currency), ", ".join(next_of(created))
+    print(f"Booked {created.booking_reference}: {price}. Next: {actions}.")
     ticket = read(confirm(created.booking_id).ticket_id)
-    print(ferry.bookings.get(created.booking_id))
+    print(f"Confirmed. Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}.")
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
     print(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
     fee = ferry.tickets.cancel_fee(ticket.id)
