@@ -12,11 +12,12 @@ from io import BytesIO
 from math import cos, radians
 from typing import TYPE_CHECKING, Final
 
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
+from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
 
-with require_packages("matplotlib", "numpy"):
+with needs_extra("frames and charts require", "notebook", ("matplotlib", "numpy")):
     from matplotlib.axes import Axes
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
@@ -204,9 +205,8 @@ def network_map(
 
     figure.set_figheight(_height(places.values()))
     for pair in lines:
-        axes.plot(
-            *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
-        )
+        ends = [places[code] for code in pair]
+        axes.plot(*zip(*ends, strict=True), color="C0", alpha=0.3, lw=0.8)
     route_counts = Counter(code for pair in lines for code in pair)
     sizes = [12 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 
 from pydantic import BaseModel
 
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
+from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
     from ferry_sdk.models.base import Model
 
-with require_packages("pandas", "numpy"):
+with needs_extra("frames and charts require", "notebook", ("pandas", "numpy")):
     import numpy as np
     from pandas import DataFrame, Series
 

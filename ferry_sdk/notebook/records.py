@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel
 
-from ferry_sdk._runtime.extras import needs_extra
-
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability, Tariff
     from ferry_sdk.models.base import Model
-
-
-def require_packages(*packages: str) -> AbstractContextManager[None]:
-    """Import in this block; if one of the packages is missing, raise an error with the extra."""
-    return needs_extra("frames and charts require", "notebook", packages)
 
 
 def models_of(records: Iterable[object]) -> list[Model]:

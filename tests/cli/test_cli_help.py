@@ -1,7 +1,6 @@
 """The help, the overview and the completion: what they list, and what they import."""
 
 import inspect
-import subprocess
 import sys
 from importlib import import_module
 
@@ -53,8 +52,7 @@ finally:
 
 @pytest.mark.parametrize("shell", mostly_long(["bash", "zsh", "fish", "powershell"]))
 def test_each_shell_has_a_completion_script(shell):
-    known = environment(_FERRY_COMPLETE=f"source_{shell}")
-    done = subprocess.run(COMPLETE, env=known, capture_output=True, text=True, check=False)
+    done = processes.run(COMPLETE, env=environment(_FERRY_COMPLETE=f"source_{shell}"))
     assert "_FERRY_COMPLETE" in done.stdout, done
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import time
 from datetime import timedelta
 
 import pytest
@@ -176,22 +175,12 @@ def test_a_value_of_the_service_is_one_line_without_control_characters(
 
 
 @LONG
-def test_conform_asks_before_it_books_and_cancels_its_booking_after_ctrl_c(
-    ferry_sandbox, at_terminal
-):
-    words = ("conform", "--book", "--max-price", "200")
-    with at_terminal(*words) as person:
+def test_conform_asks_before_it_books(ferry_sandbox, at_terminal):
+    with at_terminal("conform", "--book", "--max-price", "200") as person:
         person.expect("unpaid")
         person.answer("n")
         person.finish(6)
     assert effects(ferry_sandbox) == []
-    ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=60)
-    with at_terminal(*words, "--yes") as person:
-        while not ferry_sandbox.counters.requests["tickets.pdf"]:
-            time.sleep(0.05)
-        person.child.sendintr()
-        person.finish(130)
-    assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
 
 
 @LONG

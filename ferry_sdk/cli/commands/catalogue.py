@@ -38,7 +38,7 @@ def ports(*, text: _Text = "", common: Common) -> Exit:
             for port, score, reason in ranked
         ]
         heads = (*_PORT, "score", "reason")
-    return _print_found("ports", records, heads, text=text, as_json=common.as_json)
+    return _print_found("ports", records, heads, text, common)
 
 
 def companies(*, text: _Text = "", common: Common) -> Exit:
@@ -51,7 +51,7 @@ def companies(*, text: _Text = "", common: Common) -> Exit:
         for company in sorted(every_company, key=lambda company: fold(company.name or ""))
         if wanted in fold(company.name or "") or wanted == fold(company.code or "")
     ]
-    return _print_found("companies", records, ("code", "name"), text=text, as_json=common.as_json)
+    return _print_found("companies", records, ("code", "name"), text, common)
 
 
 def vehicles(
@@ -77,16 +77,11 @@ def vehicles(
         for match in matches
     ]
     heads = ("brand", "model", "search_code", "booking_code", "score")
-    return _print_found("vehicles", records, heads, text=text, as_json=common.as_json)
+    return _print_found("vehicles", records, heads, text, common)
 
 
 def _print_found(
-    name: str,
-    records: Sequence[dict[str, Any]],
-    members: Sequence[str],
-    *,
-    text: str,
-    as_json: bool,
+    name: str, records: Sequence[dict[str, Any]], members: Sequence[str], text: str, common: Common
 ) -> Exit:
     """Print records as JSON, or these members of them as a table. Return the exit code.
 
@@ -94,7 +89,7 @@ def _print_found(
         InvalidInputError: The text finds nothing.
     """
     is_missing = bool(text) and not records
-    if as_json:
+    if common.as_json:
         print_json({name: [*records]})
     elif is_missing:
         raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")

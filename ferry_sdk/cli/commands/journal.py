@@ -73,11 +73,10 @@ def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson 
     with open_journal(journal) as record:
         listed = record.entries(**vars(entries))
     _print_all(listed, {}, as_json=as_json)
-    subjects = {"booking": entries.booking_id, "ticket": entries.ticket_id}
-    for kind, some_id in subjects.items():
-        if some_id is not None and not listed:
-            name = "reference" if kind == "booking" else "number"
-            warn(f"no write for {some_id}; expected the {kind}'s id, not its {name}")
+    if not listed and entries.booking_id is not None:
+        warn(f"no write for {entries.booking_id}; expected the booking's id, not its reference")
+    if not listed and entries.ticket_id is not None:
+        warn(f"no write for {entries.ticket_id}; expected the ticket's id, not its number")
 
 
 def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = False) -> None:

@@ -77,12 +77,12 @@ def mcp(*, options: ServerOptions) -> None:
         raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
     party = read_travellers(options.travellers) if options.travellers else ()
     journal = open_journal(options.journal, may_be_new=True) if options.journal else nullcontext()
-    tools, spend_limit, penalty_limit = options.tools, options.spend_limit, options.penalty_limit
+    tools = options.tools
     with journal as record:
         parsed: dict[str, Any] = {
             "tools": tools if tools in {"journey", "all"} else tools.split(","),
-            "spend_limit": dict(spend_limit) if spend_limit else None,
-            "penalty_limit": dict(penalty_limit) if penalty_limit else None,
+            "spend_limit": dict(options.spend_limit or ()) or None,
+            "penalty_limit": dict(options.penalty_limit or ()) or None,
             "journal": record,
             "travellers": {f"t{number}": who for number, who in enumerate(party, 1)} or None,
         }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,10 +27,12 @@ from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Passenger
 from ferry_sdk.models.travellers import Travellers
+from ferry_sdk.planning.results import SearchResult
 from ferry_sdk.planning.trips import ways_of
 from ferry_sdk.resources.bodies import passengers_on
 
 T = TypeVar("T")
+R = TypeVar("R", bound=SearchResult[Any])
 
 
 def read_order(file: Path, ferry: Ferry) -> tuple[Order, list[Choice]]:
@@ -56,13 +58,16 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, list[Choice]]:
 def find_order(search: Search, travellers: Travellers, ferry: Ferry) -> tuple[Order, list[Choice]]:
     """Return an order of the cheapest trip, or of the cheapest two sailings that meet.
 
+    Fares are the cheapest, and places the first.
+
     Raises:
         InvalidInputError: A traveller lacks something that a booking requires.
         CommandError: Nothing sails.
     """
     order = Order(passengers=_bookable(travellers, search.on))
     if search.changes:
-        choices = _cheapest_legs(ferry, order, search)
+        found = _search(find_connections, ferry, order, search, "no two sailings meet")
+        choices = [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in found[0].legs]
     else:
         choices = [_choose(ferry, order, search)]
     passengers = _bookable(travellers, choices[0].trip.depart_at.date())
@@ -139,35 +144,31 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _with_party(order: Order, search: Search) -> Search:
-    """Return the search with the travellers of its order, if it names none itself."""
+def _search(
+    find: Callable[[Ferry, Search], R], ferry: Ferry, order: Order, search: Search, nothing: str
+) -> R:
+    """Return what is found for the travellers of the search, or else those of its order.
+
+    Raises:
+        CommandError: There is nothing.
+    """
     party = search.passengers or passengers_on(search.on, order.passengers)
-    return search.model_copy(update={"passengers": party})
-
-
-def _cheapest_legs(ferry: Ferry, order: Order, search: Search) -> list[Choice]:
-    """Return the cheapest two sailings that meet, with their cheapest fares and first places."""
+    search = search.model_copy(update={"passengers": party})
     with show_progress("Searching"):
-        connections = find_connections(ferry, _with_party(order, search))
-    warn_of_missing(connections.report)
-    if not connections:
+        results = find(ferry, search)
+    warn_of_missing(results.report)
+    if not results:
         where = f"from {search.origin} to {search.destination} on {search.on:%a %d %b %Y}"
-        raise CommandError(Exit.REJECTED, f"no two sailings meet {where}")
-    return [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in connections[0].legs]
+        raise CommandError(Exit.REJECTED, f"{nothing} {where}")
+    return results
 
 
 def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
     """Return the cheapest trip and fare that fit the choices, with their places."""
-    search = _with_party(order, search)
     names_tariff = any(choice.tariff is not None for choice in order.choices)
     if names_tariff and "reservation_type" not in search.model_fields_set:
         search = search.model_copy(update={"reservation_type": None})
-    with show_progress("Searching"):
-        trips = find_trips(ferry, search)
-    warn_of_missing(trips.report)
-    if not trips:
-        where = f"from {search.origin} to {search.destination}"
-        raise CommandError(Exit.REJECTED, f"nothing sails {where}")
+    trips = _search(find_trips, ferry, order, search, "nothing sails")
     ways = len(ways_of(trips[0]))
     choices = order.choices or [WayChoice()] * ways
     if len(choices) != ways:

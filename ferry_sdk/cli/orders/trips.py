@@ -97,9 +97,8 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
 def check_route(ferry: Ferry, origin: str, destination: str) -> None:
     """Raise InvalidInputError if a place is unknown, or if nobody sails between the two."""
     if not ferry.routes.find(origin, destination):
-        raise InvalidInputError(
-            f"no company sails directly from {origin} to {destination}", field="FROM, TO"
-        )
+        problem = f"no company sails directly from {origin} to {destination}"
+        raise InvalidInputError(problem, field="FROM, TO")
 
 
 def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:

@@ -129,10 +129,12 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
             hint = _hint(error, options.get("on"))
         except CommandError as error:
             code, message, hint, about = error.code, str(error), error.hint, error.fields
+        except EOFError:
+            code, message = Exit.DECLINED, "no answer; nothing was changed"
         except KeyboardInterrupt as error:
-            code, message = Exit.INTERRUPTED, "interrupted"
-            if (left := _left_by(error)) is not None:
-                code, message = Exit.UNKNOWN, f"interrupted: {left}"
+            left = _left_by(error)
+            code = Exit.INTERRUPTED if left is None else Exit.UNKNOWN
+            message = "interrupted" if left is None else f"interrupted: {left}"
         except (ModuleNotFoundError, OSError) as error:
             code = Exit.FAILED
             message = "" if isinstance(error, BrokenPipeError) else str(error)

@@ -215,18 +215,17 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     return FileToken(file)
 
 
-def complete_port(incomplete: str) -> list[tuple[str, str]]:
-    """Return codes and names of ports; none if the service does not answer within a second."""
+def complete_port() -> list[tuple[str, str]]:
+    """Return codes and names of ports, of which typer shows those that begin as what is typed.
+
+    Returns none if the service does not answer within a second.
+    """
     try:
         with Ferry(_token_of(None), deadline=_COMPLETION_TIMEOUT, max_retries=0) as ferry:
             ports = ferry.catalogue.ports()
     except FerryError:
         return []
-    return [
-        (printable(port.code), printable(port.name))
-        for port in ports
-        if port.code.startswith(incomplete)
-    ]
+    return [(printable(port.code), printable(port.name)) for port in ports]
 
 
 def problem_of(error: ValueError) -> str:

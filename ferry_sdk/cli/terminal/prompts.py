@@ -34,11 +34,8 @@ def ask_consent(question: str, *, yes: bool) -> None:
     while True:
         try:
             answer = console.input(prompt).strip().casefold()
-        except EOFError:
+        except (EOFError, KeyboardInterrupt):
             console.print()  # the next output starts on a new line
-            raise CommandError(Exit.DECLINED, "no answer; nothing was changed") from None
-        except KeyboardInterrupt:
-            console.print()
             raise
         except UnicodeDecodeError:
             answer = "\N{REPLACEMENT CHARACTER}"
