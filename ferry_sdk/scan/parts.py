@@ -130,11 +130,11 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
 
 def _report_of(rows: Any, size: int) -> ScanReport:  # noqa: ANN401 -- a pyarrow.Table
     """Return the report of a number of searches that have these rows."""
-    statuses = Counter(rows["status"].to_pylist())
+    statuses: Counter[str] = Counter(rows["status"].to_pylist())
+    reasons: Counter[str] = Counter(rows["reason"].drop_null().to_pylist())
     nothing, failed = statuses["nothing"], statuses["failed"]
     answered = len(rows["search"].unique()) - nothing - failed
-    reasons = dict(Counter(rows["reason"].drop_null().to_pylist()))
-    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], reasons)
+    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], dict(reasons))
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
