@@ -34,7 +34,15 @@ from ferry_sdk.scan.runner import (
     run_with_executor,
 )
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
-from ferry_sdk.scan.storage import FORMAT, Manifest, lock, part_path, read_manifest, write_manifest
+from ferry_sdk.scan.storage import (
+    FORMAT,
+    Manifest,
+    lock,
+    part_path,
+    read_manifest,
+    unusable,
+    write_manifest,
+)
 
 if TYPE_CHECKING:
     from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
@@ -246,11 +254,8 @@ class FareScan:
         rows = read_rows(paths, scan)
         if by == "tariff":
             rows = rows.filter(rows["price"].is_valid())
-        frame: Any = rows.to_pandas(date_as_object=False)
-        if money == "float":
-            frame = frame.astype({"price": "float64"})
-        made: DataFrame = frame
-        return made
+        frame: DataFrame = rows.to_pandas(date_as_object=False)
+        return frame.astype({"price": "float64"}) if money == "float" else frame
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"
@@ -284,7 +289,7 @@ class FareScan:
             if not other and len(self._searches_of(manifest)) != manifest["size"]:
                 problem = "the size in scan.json is not that of its routes"
             if problem is not None:
-                raise InvalidInputError(f"{problem}; use another folder", field="folder")
+                raise unusable(problem)
         return manifest
 
     def _searches_of(self, manifest: Manifest) -> SearchList:
