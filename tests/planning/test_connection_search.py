@@ -144,9 +144,7 @@ def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
         ("via", ["Genoa", [], 7]),
         ("via[0]", [[""]]),
         ("via[1]", [["Genoa", 7]]),
-        ("max_calls", [0]),
         ("on", ["tomorrow"]),
-        ("passengers", [[]]),
     ],
 )
 def test_an_invalid_argument_is_named(reader, field, values):
