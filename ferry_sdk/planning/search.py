@@ -283,12 +283,9 @@ class TripPlan:
     def _end_at_deadline(self, settings: Settings) -> Flow[None]:
         """End the search at its deadline with what has answered by then."""
         yield from self.stop(settings)
-        for call in self._batch.under_way.values():
-            search = call.key.search
+        for number in [*self._batch.under_way]:
             error = RequestTimeoutError("the deadline has passed", outcome="unknown")
-            self._ended.append(search)
-            self._failed.append(FailedSearch(**asdict(search), error=error))
-        self._batch.under_way.clear()
+            self._take(self._batch.answer(number, None, error))
 
 
 def ports_of(

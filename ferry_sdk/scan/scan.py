@@ -285,11 +285,10 @@ class FareScan:
         if manifest is not None:
             wanted = json.loads(json.dumps(self._request.members))
             other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
-            problem = f"it holds a scan with other {', '.join(other)}" if other else None
-            if not other and len(self._searches_of(manifest)) != manifest["size"]:
-                problem = "the size in scan.json is not that of its routes"
-            if problem is not None:
-                raise unusable(problem)
+            if other:
+                raise unusable(f"it holds a scan with other {', '.join(other)}")
+            if len(self._searches_of(manifest)) != manifest["size"]:
+                raise unusable("the size in scan.json is not that of its routes")
         return manifest
 
     def _searches_of(self, manifest: Manifest) -> SearchList:
