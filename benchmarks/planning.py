@@ -99,7 +99,7 @@ def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
         code_of(0), code_of(1), on=START, passengers=PASSENGERS, reservation_type=None
     )
     plan = TripPlan(request)
-    steps = plan.collect(settings)
+    steps = plan.collect(lambda: TripSearch(plan.trips, plan.report)).steps(settings)
     answer: Any = None
     try:
         while True:
@@ -109,7 +109,8 @@ def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
             assert begun is not None  # noqa: S101 -- there is no deadline
             answer = effect.batch.answer(begun[0], sailings, None)
     except StopIteration as end:
-        return TripSearch(end.value, plan.report)
+        found: TripSearch = end.value
+        return found
 
 
 def _graph(service: Service, effort: Effort) -> list[Line]:

@@ -23,7 +23,7 @@ StageEvent = Literal[
 """The events that are named as the stage to which a booking comes."""
 EventKind = Literal[StageEvent, "lapsing", "changed", "not_known"]
 
-STAGE_EVENTS: Final[tuple[StageEvent, ...]] = get_args(StageEvent)
+STAGE_EVENTS: Final[dict[str, EventKind]] = {stage: stage for stage in get_args(StageEvent)}
 FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 """The stages in which a booking has come to rest."""
 

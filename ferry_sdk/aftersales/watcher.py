@@ -238,8 +238,8 @@ class Watcher:
         kinds: list[EventKind] = []
         if entry.before is not None and entry.before.differs(after):
             kinds.append("changed")
-        if after.stage != entry.given:
-            kinds += [kind for kind in STAGE_EVENTS if kind == after.stage]
+        if after.stage != entry.given and after.stage in STAGE_EVENTS:
+            kinds.append(STAGE_EVENTS[after.stage])
         limit = after.lapses_at
         # A difference, unlike a moment before another, exists at the ends of the calendar too.
         is_lapsing = limit is not None and at < limit and limit - at <= LAPSING

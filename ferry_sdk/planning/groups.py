@@ -224,12 +224,7 @@ class TripsGroup(Resource):
             ```
         """
         plan = TripPlan(request)
-
-        def steps(settings: Settings) -> Flow[TripSearch]:
-            trips = yield from plan.collect(settings)
-            return TripSearch(trips, plan.report)
-
-        return Plan(steps)
+        return plan.collect(lambda: TripSearch(plan.trips, plan.report))
 
     @with_arguments(DayRequest)
     def stream(self, request: DayRequest) -> TripStream | AsyncTripStream:
@@ -320,12 +315,8 @@ class TripsGroup(Resource):
             ```
         """
         plan = TripPlan(request)
-
-        def steps(settings: Settings) -> Flow[PriceCalendar]:
-            trips = yield from plan.collect(settings)
-            return calendar_of(request.whole_calendar(), trips, plan.report, plan.route)
-
-        return Plan(steps)
+        days = request.whole_calendar()
+        return plan.collect(lambda: calendar_of(days, plan.trips, plan.report, plan.route))
 
     @method
     @with_arguments(ConnectionRequest)
@@ -385,9 +376,4 @@ class TripsGroup(Resource):
             ```
         """
         plan = ConnectionPlan(request)
-
-        def steps(settings: Settings) -> Flow[ConnectionSearch]:
-            yield from plan.collect(settings)
-            return ConnectionSearch(plan.itineraries(), plan.report)
-
-        return Plan(steps)
+        return plan.collect(lambda: ConnectionSearch(plan.itineraries(), plan.report))

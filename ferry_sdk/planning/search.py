@@ -7,13 +7,20 @@ search takes all of them, a stream gives them to its caller one by one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
-from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
+from ferry_sdk._engine.batch import (
+    Batch,
+    BatchAnswer,
+    Plan,
+    StopBatch,
+    next_answer,
+    stop_after_error,
+)
 from ferry_sdk._engine.effects import Flow, Item, Steps, next_item
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
@@ -32,6 +39,8 @@ from ferry_sdk.planning.results import AskedSearch, FailedSearch, SearchReport
 from ferry_sdk.planning.routes import Route, RouteGraph
 from ferry_sdk.planning.trips import Offer, Trip, one_way, round_trip
 from ferry_sdk.planning.vehicles import find_vehicle
+
+T = TypeVar("T")
 
 
 class TripPlan:
@@ -87,16 +96,20 @@ class TripPlan:
         """The names of the two ports, for people; empty until they are looked up."""
         return " → ".join(port.name for port in self._ends)
 
-    def collect(self, settings: Settings) -> Flow[list[Trip]]:
-        """Take every step, and return all trips.
+    def collect(self, make: Callable[[], T]) -> Plan[T]:
+        """Return the call that takes every step, and then makes its result.
 
         Raises:
             FerryError: As for `steps`.
         """
-        steps = self.steps(settings)
-        while (yield from next_item(steps)) is not None:
-            pass
-        return self.trips
+
+        def take_all(settings: Settings) -> Flow[T]:
+            steps = self.steps(settings)
+            while (yield from next_item(steps)) is not None:
+                pass
+            return make()
+
+        return Plan(take_all)
 
     def steps(self, settings: Settings) -> Steps[Trip]:
         """Yield the effects, and the trips.
@@ -270,12 +283,9 @@ class TripPlan:
     def _end_at_deadline(self, settings: Settings) -> Flow[None]:
         """End the search at its deadline with what has answered by then."""
         yield from self.stop(settings)
-        for call in self._batch.under_way.values():
-            search = call.key.search
+        for number in [*self._batch.under_way]:
             error = RequestTimeoutError("the deadline has passed", outcome="unknown")
-            self._ended.append(search)
-            self._failed.append(FailedSearch(**asdict(search), error=error))
-        self._batch.under_way.clear()
+            self._take(self._batch.answer(number, None, error))
 
 
 def ports_of(

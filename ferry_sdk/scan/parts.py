@@ -22,7 +22,7 @@ from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
-from ferry_sdk.scan.storage import FORMAT
+from ferry_sdk.scan.storage import FORMAT, unusable
 from ferry_sdk.scan.tables import SCHEMA
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -33,6 +33,7 @@ pq: Any = untyped_pq
 _KEY: Final = b"ferry_sdk.scan"
 _DIGEST: Final = b'{"digest": "'
 """The text before the digest of a file: the start of its description, the last text in it."""
+_FOREIGN: Final = "{} is of another scan or format, written by {}"
 _DIGITS: Final = 2 * sha256().digest_size
 _MAGIC: Final = b"PAR1"
 """The first and the last bytes of a Parquet file."""
@@ -130,11 +131,11 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
 
 def _report_of(rows: Any, size: int) -> ScanReport:  # noqa: ANN401 -- a pyarrow.Table
     """Return the report of a number of searches that have these rows."""
-    statuses = Counter(rows["status"].to_pylist())
+    statuses: Counter[str] = Counter(rows["status"].to_pylist())
+    reasons: Counter[str] = Counter(rows["reason"].drop_null().to_pylist())
     nothing, failed = statuses["nothing"], statuses["failed"]
     answered = len(rows["search"].unique()) - nothing - failed
-    reasons = dict(Counter(rows["reason"].drop_null().to_pylist()))
-    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], reasons)
+    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], dict(reasons))
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
@@ -146,11 +147,11 @@ def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
             metadata: dict[bytes, bytes] = file.metadata.metadata or {}
             members = _DESCRIPTION.validate_json(metadata[_KEY], strict=True)
             if (members["format"], members["scan"]) != (FORMAT, scan):
-                raise _foreign(path, f"ferry_sdk {members['library']}")
+                raise unusable(_FOREIGN.format(path.name, f"ferry_sdk {members['library']}"))
             if file.schema_arrow.equals(SCHEMA):
                 return members["report"], file
         elif _is_foreign(content):
-            raise _foreign(path, "another program")
+            raise unusable(_FOREIGN.format(path.name, "another program"))
         problem = "wrong content"
     except FileNotFoundError:
         return None
@@ -176,10 +177,3 @@ def _is_foreign(content: bytes) -> bool:
     """
     is_own = _KEY in content or _DIGEST in content
     return not is_own and content[:4] == content[-4:] == _MAGIC
-
-
-def _foreign(path: Path, by: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"{path.name} is of another scan or format, written by {by}; use another folder",
-        field="folder",
-    )

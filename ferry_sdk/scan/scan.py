@@ -34,7 +34,15 @@ from ferry_sdk.scan.runner import (
     run_with_executor,
 )
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
-from ferry_sdk.scan.storage import FORMAT, Manifest, lock, part_path, read_manifest, write_manifest
+from ferry_sdk.scan.storage import (
+    FORMAT,
+    Manifest,
+    lock,
+    part_path,
+    read_manifest,
+    unusable,
+    write_manifest,
+)
 
 if TYPE_CHECKING:
     from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
@@ -246,11 +254,8 @@ class FareScan:
         rows = read_rows(paths, scan)
         if by == "tariff":
             rows = rows.filter(rows["price"].is_valid())
-        frame: Any = rows.to_pandas(date_as_object=False)
-        if money == "float":
-            frame = frame.astype({"price": "float64"})
-        made: DataFrame = frame
-        return made
+        frame: DataFrame = rows.to_pandas(date_as_object=False)
+        return frame.astype({"price": "float64"}) if money == "float" else frame
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"
@@ -280,11 +285,10 @@ class FareScan:
         if manifest is not None:
             wanted = json.loads(json.dumps(self._request.members))
             other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
-            problem = f"it holds a scan with other {', '.join(other)}" if other else None
-            if not other and len(self._searches_of(manifest)) != manifest["size"]:
-                problem = "the size in scan.json is not that of its routes"
-            if problem is not None:
-                raise InvalidInputError(f"{problem}; use another folder", field="folder")
+            if other:
+                raise unusable(f"it holds a scan with other {', '.join(other)}")
+            if len(self._searches_of(manifest)) != manifest["size"]:
+                raise unusable("the size in scan.json is not that of its routes")
         return manifest
 
     def _searches_of(self, manifest: Manifest) -> SearchList:

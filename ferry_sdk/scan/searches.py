@@ -87,8 +87,8 @@ class Search:
     @property
     def cells(self) -> dict[str, object]:
         """The cells of the search in each of its rows."""
-        names = {"search": self.key, "party": self.party.name, "day": self.day}
-        return names | self.route._asdict()
+        route = self.route._asdict()
+        return {**route, "search": self.key, "party": self.party.name, "day": self.day}
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -22,6 +22,11 @@ _MANIFEST: Final = "scan.json"
 _locked: set[Path] = set()
 
 
+def unusable(problem: str) -> InvalidInputError:
+    """Return the error of a folder that a scan cannot use."""
+    return InvalidInputError(f"{problem}; use another folder", field="folder")
+
+
 def part_path(folder: Path, number: int) -> Path:
     """Return the file of a part."""
     return folder / f"part-{number:05}.parquet"
@@ -79,7 +84,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except (IsADirectoryError, TimeoutError, ValueError):
         # A folder, a pipe, no JSON, other members, or a path that is none.
         problem = "cannot be read"
-    raise InvalidInputError(f"{_MANIFEST} {problem}; use another folder", field="folder")
+    raise unusable(f"{_MANIFEST} {problem}")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -89,9 +94,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         InvalidInputError: It is the first one, and there are parts already.
     """
     if not (folder / _MANIFEST).exists() and any(folder.glob("part-*.parquet")):
-        raise InvalidInputError(
-            f"there are parts, but no {_MANIFEST}; use another folder", field="folder"
-        )
+        raise unusable(f"there are parts, but no {_MANIFEST}")
     content = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     write_file(folder / _MANIFEST, content.encode())
 
@@ -112,7 +115,7 @@ def lock(folder: Path) -> Generator[None, None, None]:
     try:
         lock_file = folder / ".lock"
         if lock_file.exists() and not lock_file.is_file():  # opening a pipe would block
-            raise InvalidInputError(".lock is not a file; use another folder", field="folder")
+            raise unusable(".lock is not a file")
         with lock_file.open("ab") as file:
             _lock_file(file.fileno())
             for temporary in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed

@@ -40,11 +40,9 @@ def test_cards_of_trips_tell_fares_apart_and_those_of_itineraries_show_the_wait(
     for fare in trip.fares:
         parts = [f"{one.amount:.2f} {one.currency}" for one in fare.tariffs]
         assert {*parts, f"{fare.amount:.2f} {fare.currency}"} <= {*texts}
-    rows = [repr(fare) for fare in trip.fares]
-    assert len({*rows}) == len(rows)
     first = trip.fares[0]
     parts = " + ".join(f"{one.amount:.2f}" for one in first.tariffs)
-    assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in rows[0]
+    assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in repr(first)
     found = reader.trips.connections(**JOINED)[0]
     texts = parse_html(found._repr_html_()).texts
     first, second = (leg.outward for leg in found.legs)
@@ -127,10 +125,6 @@ def test_what_was_found_is_a_table_and_cards_name_ports_and_hide_travellers(read
     texts = parse_html(reader.catalogue.ports()._repr_html_() or "").texts
     assert texts[:3] == ["code", "name", "country"]
     assert "country_code" not in texts
-    names = {one.code: one.name for one in reader.catalogue.ports()}
-    assert {one.code: one.name for one in reader.mcp.ports() if one.code in names} == names
-    for route in reader.routes.find("ITGOA"):
-        assert (route.depart_name, route.arrive_name) == ("Genoa", names[route.arrive_code])
     party = Travellers([{**ADA, "type": None, "last_name": "Zq7"}, {**ADA, "type": "Child"}])
     shown = parse_html(party._repr_html_())
     assert shown.texts[0] == "Travellers: 2"

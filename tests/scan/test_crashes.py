@@ -8,7 +8,7 @@ from tests.scan.crashes import PART, WORKERS, kill_in_the_middle
 from tests.support.redis_server import RedisServer, binary
 from tests.support.tiers import LONG
 
-SEARCHES = 180
+SEARCHES = 184
 needs_dask = pytest.mark.skipif(
     find_spec("distributed") is None, reason="dask.distributed is not installed"
 )
@@ -24,6 +24,5 @@ def test_no_more_is_repeated_than_what_was_under_way(executor, killed, record_pr
     assert program is not None
     with RedisServer(program) as redis:
         asked = kill_in_the_middle(executor, killed, searches=SEARCHES, rate=50, storage=redis.url)
-    assert len(asked) == SEARCHES
-    assert sum(asked.values()) - SEARCHES <= WORKERS * PART
+    assert SEARCHES <= asked <= SEARCHES + WORKERS * PART
     record_property("scans whose processes were killed", 1)

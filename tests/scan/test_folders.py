@@ -125,18 +125,16 @@ def test_a_part_of_another_scan_is_an_error(complete, make_client, folder, tmp_p
     assert_refused("written by another program", lambda: complete.report)
 
 
-DEEP = b"[" * 100_000 + b"]" * 100_000
-
 TAMPERED = {
     "format": [None, "2", 1e400],
     "library": [None, 1],
     "scan": [None, 7, ["x"]],
     "created_at": [None],
     "service": [None, {}],
-    "asked": [None, [], "routes", {}, {"routes": DEEP}],
+    "asked": [None, [], "routes", {}],
     "size": [None, "60", 61],
     "part_count": [None, {}],
-    "company_routes": [None, 7, [], [["ITGOA"]], ["abcd"], [[1, 2, 3, 4]], DEEP],
+    "company_routes": [None, 7, [], [["ITGOA"]], ["abcd"], [[1, 2, 3, 4]]],
     "runs": [None, {}, [1], "no"],
 }
 """Values of the manifest that another program wrote; None: the member is missing."""
@@ -157,11 +155,8 @@ def test_a_tampered_manifest_is_an_error_that_says_what_to_do(complete, make_cli
             changed = {key: one for key, one in manifest.items() if key != name}
             if value is not None:
                 changed[name] = value
-            content = json.dumps(changed, default=str)
-            for deep in ('"' + str(DEEP) + '"', json.dumps(str(DEEP))):
-                content = content.replace(deep, DEEP.decode())
-            assert_all_refuse(content.encode())
-    for content in (b"", b"{}", b"[]", b"\xff", b'{"format": 1'):
+            assert_all_refuse(json.dumps(changed).encode())
+    for content in (b"", b"{}", b"[]", b"\xff", b'{"format": 1', b"[" * 100_000 + b"]" * 100_000):
         assert_all_refuse(content, r"scan\.json cannot be read")
     (folder / "scan.json").unlink()
     assert_refused("there are parts, but no", run)
