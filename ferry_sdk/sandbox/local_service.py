@@ -7,6 +7,7 @@ import threading
 from datetime import datetime
 
 from starlette.applications import Starlette
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ferry_sdk.sandbox.api import rest
@@ -207,6 +208,7 @@ class LocalService:
         """Every operation without HTTP; a new object after each `reset`."""
         mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
         control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
-        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes()]
-        app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
+        mcp_route = Route("/mcp", mcp.respond, methods=["POST", "DELETE"])
+        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes(), mcp_route]
+        app = Starlette(routes=[*endpoints, *control.routes()])
         self._app = apply_conventions(app, self.clock, self.request_log, self.profile)

@@ -95,7 +95,10 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
             passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
             for passenger in booking.passengers
         ],
-        "availability": _crossings(ticket, language),
+        "availability": {
+            leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
+            for leg in ticket.legs
+        },
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
     }
@@ -211,13 +214,6 @@ def _validity(leg: Leg) -> JsonObject:
     if until is None:
         return {}
     return {"is_open": True, "valid_until": until.isoformat(timespec="seconds")}
-
-
-def _crossings(ticket: Ticket, language: str) -> JsonObject:
-    return {
-        leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
-        for leg in ticket.legs
-    }
 
 
 def _journey_details(booking: Booking, language: str) -> JsonObject:
