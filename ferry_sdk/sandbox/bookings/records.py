@@ -90,7 +90,7 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
         "ticket_number": None if pending else ticket.number,
         "pdf_url": voucher_url(ticket, context),
         "direction": TicketDirection("+".join(leg.offer.direction.upper() for leg in ticket.legs)),
-        "vehicle": _vehicle(booking, ticket),
+        "vehicle": vehicle_of(booking, ticket),
         "passengers": [
             passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
             for passenger in booking.passengers
@@ -230,7 +230,8 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
     }
 
 
-def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:
+def vehicle_of(booking: Booking, ticket: Ticket) -> JsonObject | None:
+    """Return the vehicle of a ticket, if it has one."""
     searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
     if searched is None or booked is None:
         return None
