@@ -113,12 +113,6 @@ class LocalService:
             organisation_token or random_token("org"),
             control_token or None,
         )
-        self.token: str = self._tokens.read_write
-        """The token that can read and write."""
-        self.read_only_token: str = self._tokens.read_only
-        """The token that can only read."""
-        self.organisation_token: str = self._tokens.organisation
-        """The token that can do everything, including recording payments."""
         self._seed = seed
         self._state_path = state
         self._inventory = inventory
@@ -128,6 +122,21 @@ class LocalService:
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
         self._build()
+
+    @property
+    def token(self) -> str:
+        """The token that can read and write."""
+        return self._tokens.read_write
+
+    @property
+    def read_only_token(self) -> str:
+        """The token that can only read."""
+        return self._tokens.read_only
+
+    @property
+    def organisation_token(self) -> str:
+        """The token that can do everything, including recording payments."""
+        return self._tokens.organisation
 
     @property
     def base_url(self) -> str:

@@ -132,8 +132,7 @@ class Service:
         Raises:
             ServiceError: The fault `refused` occurs.
         """
-        fault = self.faults.take(Refused, operation)
-        if fault is not None:
+        if fault := self.faults.take(Refused, operation):
             error = RefusedError(fault.status, Problem("refused"))
             usual = _service_error(error, operation, caller)
             code, message = fault.code or usual.code, fault.message or usual.message

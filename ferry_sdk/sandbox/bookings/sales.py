@@ -221,8 +221,8 @@ class Sales:
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
             for leg in ticket.legs:
-                kind, units = leg.place.kind.code, leg.place.units
-                self.offers.inventory.add(leg.offer.sailing.id, kind, units, ticket.holds_place)
+                reservation = leg.place.units, ticket.holds_place
+                self.offers.inventory.add(leg.offer.sailing.id, leg.place.kind.code, reservation)
 
     def _check_places_of(
         self, request: requests.NewBooking, tickets: Sequence[Ticket], context: CallContext
