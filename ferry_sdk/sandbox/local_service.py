@@ -7,6 +7,7 @@ import threading
 from datetime import datetime
 
 from starlette.applications import Starlette
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ferry_sdk.sandbox.api import rest
@@ -112,12 +113,6 @@ class LocalService:
             organisation_token or random_token("org"),
             control_token or None,
         )
-        self.token: str = self._tokens.read_write
-        """The token that can read and write."""
-        self.read_only_token: str = self._tokens.read_only
-        """The token that can only read."""
-        self.organisation_token: str = self._tokens.organisation
-        """The token that can do everything, including recording payments."""
         self._seed = seed
         self._state_path = state
         self._inventory = inventory
@@ -127,6 +122,21 @@ class LocalService:
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
         self._build()
+
+    @property
+    def token(self) -> str:
+        """The token that can read and write."""
+        return self._tokens.read_write
+
+    @property
+    def read_only_token(self) -> str:
+        """The token that can only read."""
+        return self._tokens.read_only
+
+    @property
+    def organisation_token(self) -> str:
+        """The token that can do everything, including recording payments."""
+        return self._tokens.organisation
 
     @property
     def base_url(self) -> str:
@@ -207,6 +217,7 @@ class LocalService:
         """Every operation without HTTP; a new object after each `reset`."""
         mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
         control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
-        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes()]
-        app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
+        mcp_route = Route("/mcp", mcp.respond, methods=["POST", "DELETE"])
+        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes(), mcp_route]
+        app = Starlette(routes=[*endpoints, *control.routes()])
         self._app = apply_conventions(app, self.clock, self.request_log, self.profile)

@@ -34,10 +34,8 @@ _context: ContextVar[RequestContext | None] = ContextVar("_context", default=Non
 def begin(operation: str, body: bytes) -> RequestContext:
     """Begin the context of a request with this body."""
     search = _search_of(body)
-    company, journey = search.get("company"), search.get("out_journey_id")
-    context = RequestContext(operation, company if isinstance(company, str) else None)
-    if isinstance(journey, str):
-        context.journeys.add(journey.lower())
+    context = RequestContext(operation, search.get("company"))
+    context.journeys.add(search.get("out_journey_id", "").lower())
     _context.set(context)
     return context
 
@@ -47,11 +45,12 @@ def current() -> RequestContext:
     return _context.get() or RequestContext()
 
 
-def _search_of(body: bytes) -> dict[str, Any]:
-    """Return the journeys of a search in either protocol; nothing for any other request."""
+def _search_of(body: bytes) -> dict[str, str]:
+    """Return the texts of a search in either protocol; nothing for any other request."""
     try:
         value: Any = json.loads(body)
         value = value.get("params", {}).get("arguments", value)
-        return dict(value["request"])
+        texts = value["request"].items()
+        return {name: text for name, text in texts if isinstance(text, str)}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}

@@ -65,7 +65,6 @@ class ServiceError(Exception):
         wire: Error = {"error": True, "code": self.code, "message": self.message}
         if self.field is not None:
             wire["field"] = self.field
-        if self.errors:
             wire["errors"] = list(self.errors)
         return wire
 
@@ -133,8 +132,7 @@ class Service:
         Raises:
             ServiceError: The fault `refused` occurs.
         """
-        fault = self.faults.take(Refused, operation)
-        if fault is not None:
+        if fault := self.faults.take(Refused, operation):
             error = RefusedError(fault.status, Problem("refused"))
             usual = _service_error(error, operation, caller)
             code, message = fault.code or usual.code, fault.message or usual.message
@@ -187,13 +185,10 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
         for problem in error.problems
     ]
     field, message = messages[0]
+    malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
     return ServiceError(
         error.status,
-        code_of(
-            operation,
-            error.status,
-            malformed=caller.protocol == "rest" and isinstance(error, MalformedError),
-        ),
+        code_of(operation, error.status, malformed=malformed),
         message if field is None else f"{field}: {message}",
         field,
         tuple({"field": path, "message": words} for path, words in messages if path is not None),

@@ -2,10 +2,9 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
-from offline_service import ADULT, ONE_TICKET, rpc, search_request
 
 from ferry_sdk.sandbox import FaultKind, McpOptions
 from ferry_sdk.sandbox.clock import Clock
@@ -55,22 +54,6 @@ def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, named, bodi
         assert not sandbox.clock.frozen, body
         before = datetime.now(timezone.utc)
         assert before <= sandbox.clock.now() <= datetime.now(timezone.utc), body
-
-
-@each("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
-def test_requests_are_answered_at_the_ends_of_the_calendar(http, moment):
-    update = {"frozen": True, "travel_to": moment}
-    assert http.post("/_sandbox/clock", json=update).status_code == 200
-    request = search_request(ONE_TICKET, date.fromisoformat(moment[:10]))
-    search = {"request": {**request, "out_is_open": True}, "passengers": [ADULT]}
-    for path, body in (
-        ("/api/departure", {"provider_id": "CTN"}),
-        ("/api/availability", search),
-        ("/mcp", rpc("tools/call", name="search_availability", arguments=search)),
-        ("/mcp", rpc("resources/read", uri="resource://service/departures")),
-    ):
-        reply = http.post(path, json=body)
-        assert reply.status_code in {200, 201, 404}, reply.text
 
 
 def test_faults_can_be_requested_listed_and_cleared_and_an_invalid_one_names_its_field(

@@ -19,7 +19,7 @@ from ferry_sdk.sandbox.network.network import journey_id, load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers import offers as offers_module
-from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
+from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.fares import Fares
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
@@ -230,19 +230,6 @@ def test_fares_rise_with_age_towards_departure_and_in_july(seed, pair, age, othe
         assert fares.adult(sailing, now) > fares.adult(february, now)
 
 
-CARS = st.sampled_from(list(NETWORK.vehicle_models.values()))
-BY_ROAD = st.sampled_from([each for each in PAIRS if each[1].route.vehicles])
-
-
-@given(SEEDS, BY_ROAD, CARS, CARS)
-def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, other):
-    sailing = first_sailing(*pair, seed=seed)
-    fares = Fares(SeededRandom(seed))
-    smaller, larger = sorted((one, other), key=lambda each: each.length)
-    if smaller.height <= larger.height and larger.type.code not in {"MOTORCYCLE", "SCOOTER"}:
-        assert fares.vehicle(sailing, smaller, WINTER) <= fares.vehicle(sailing, larger, WINTER)
-
-
 def test_fares_depend_on_the_route_the_ship_the_vehicle_and_the_day_of_the_week():
     for pair in PAIRS:
         assert 400 < FARES.adult(first_sailing(*pair), WINTER) < 60_000  # cents
@@ -271,15 +258,6 @@ def test_fares_depend_on_the_route_the_ship_the_vehicle_and_the_day_of_the_week(
         for height in (ctn.low_vehicle, ctn.low_vehicle + 0.01, 2.6, 2.61)
     )
     assert low < higher == high < highest
-
-
-def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
-    party = Party(NETWORK.companies["GNV"], (*FAMILY, Traveller("Child", 14, "Male")))
-    assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [3, 1, 1]
-    assert party.berths == 4
-    (offer, *_) = nightly(party=party.travellers)
-    aboard = offer.to_wire("en")["places"][0]["in_board"]
-    assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
 
 
 def check(record, sample, *optional):

@@ -141,26 +141,6 @@ def test_every_invalid_field_of_a_search_or_a_booking_is_named():
         assert problems_in(model, body) == {*problems}
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=6,
-)
-PATHS = ["request", "passengers", "passengers[0]"]
-PATHS += [f"request.{name}" for name in SEARCH["request"]]
-PATHS += [f"passengers[0].{name}" for name in ADULT]
-OFFLINE = OfflineService()
-
-
-@given(path=st.sampled_from(PATHS), value=JSON)
-def test_any_value_is_accepted_or_refused_with_a_message(path, value):
-    error = OFFLINE.attempt("availability.search", change(SEARCH, path, value))
-    if error is not None:
-        assert error.status in {404, 422}
-        assert error.message
-        assert set(error.to_wire()) <= {"error", "code", "message", "field", "errors"}
-
-
 def refuse(offline, body):
     """Create a booking that is refused, and return its invalid fields and the message."""
     error = offline.error_of("bookings.create", body)

@@ -159,17 +159,6 @@ def test_reset_keeps_only_the_address_the_tokens_and_what_the_service_was_given(
         assert ports(sandbox, sandbox.token).status_code == 200
 
 
-def test_the_clock_moves_while_requests_run(sandbox, http):
-    with ThreadPoolExecutor(4) as pool:
-        replies = [pool.submit(http.get, "/api/port") for _ in range(40)]
-        while not all(reply.done() for reply in replies):
-            sandbox.clock.advance(60)
-            assert sandbox.counters.effects == ()
-            time.sleep(0.001)
-    assert [reply.result().status_code for reply in replies] == [200] * 40
-    assert sandbox.counters.requests["catalogue.ports"] == 40
-
-
 @each("backend", ["asyncio", "trio"])
 def test_the_async_service_runs_and_is_cancelled_on_both_event_loops(backend):
     async def main():

@@ -72,10 +72,8 @@ def test_any_name_can_be_on_a_voucher_in_latin_1(offline):
     printed = {"Zoë": "Zoë", "Łódź": "?ódz", "Đặng": "?ang", "Þór": "Þór"}
     printed |= {"a\u0301": "á", "محمد": "????", "tab\there\x00": "tab here ", "😀": "?"}
     assert {name: to_latin1(name) for name in printed} == printed
-    names = "".join(map(chr, (*range(1, 0x250), *range(0x370, 0x700, 7))))
-    for start in range(0, len(names), 180):
-        guest = {**GUEST, "last_name": f"x{names[start : start + 180]}"}
-        assert fetch(offline, voucher_url(offline, offline.issue(passengers=[guest])))
+    guest = {**GUEST, "last_name": "".join(printed)}
+    assert fetch(offline, voucher_url(offline, offline.issue(passengers=[guest])))
 
 
 def test_companies_deliver_at_once_later_or_by_email_only(offline):

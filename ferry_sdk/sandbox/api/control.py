@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -55,7 +56,10 @@ class Control:
         """Return the routes."""
         return [
             Route("/_sandbox/", self._page, methods=["GET"]),
-            *(Route(each.path, self._endpoint(each), methods=[each.method]) for each in ENDPOINTS),
+            *(
+                Route(each.path, partial(self._answer, each), methods=[each.method])
+                for each in ENDPOINTS
+            ),
         ]
 
     async def _page(self, request: Request) -> Response:
@@ -149,20 +153,17 @@ class Control:
         self.reset()
         return {}
 
-    def _endpoint(self, row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            if (denied := self._access_error(request)) is not None:
-                return denied
-            try:
-                if row.method == "GET":
-                    return JSONResponse(row.handle(self, dict(request.query_params)))
-                return JSONResponse(row.handle(self, _parse_body(await request.body())))
-            except InvalidOrderError as error:
-                return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
-            except (ValueError, OverflowError) as error:
-                return problem(422, "VALIDATION_ERROR", str(error))
-
-        return endpoint
+    async def _answer(self, row: Endpoint, request: Request) -> Response:
+        if (denied := self._access_error(request)) is not None:
+            return denied
+        try:
+            if row.method == "GET":
+                return JSONResponse(row.handle(self, dict(request.query_params)))
+            return JSONResponse(row.handle(self, _parse_body(await request.body())))
+        except InvalidOrderError as error:
+            return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
+        except ValueError as error:
+            return problem(422, "VALIDATION_ERROR", str(error))
 
     def _access_error(self, request: Request) -> Response | None:
         """Return the error response if the request may not use the controls, else None."""

@@ -89,9 +89,8 @@ class _Api:
             return error_response(request, 422, "VALIDATION_ERROR", "unknown_field")
         caller = caller_of(request, access, "rest")
         try:
-            answer = self._service.perform(
-                endpoint.name, {**arguments, **request.path_params}, caller
-            )
+            arguments = {**arguments, **request.path_params}
+            answer = self._service.perform(endpoint.name, arguments, caller)
         except ServiceError as error:
             return JSONResponse(error.to_wire(), error.status)
         return JSONResponse(answer, endpoint.success)

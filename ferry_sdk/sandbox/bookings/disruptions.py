@@ -28,10 +28,8 @@ def apply_disruptions(booking: Booking, faults: Faults, context: CallContext) ->
         is_open = ticket.status not in GONE and context.now < leg.offer.ends_at
         return is_open and (is_issued or not details.only_issued)
 
-    cancelled = faults.take(SailingCancelled, context.operation, applies)
-    if cancelled is not None:
+    if cancelled := faults.take(SailingCancelled, context.operation, applies):
         booking.crossings[cancelled.index][0].end(TicketStatus.CANCELED)
-    moved = faults.take(DepartureMoved, context.operation, applies)
-    if moved is not None:
+    if moved := faults.take(DepartureMoved, context.operation, applies):
         ticket, leg = booking.crossings[moved.index]
         ticket.move(leg, timedelta(minutes=moved.minutes))

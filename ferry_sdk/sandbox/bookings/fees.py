@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
+from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.offers.fares import round_to_cents
 
 ZERO = Decimal("0.00")
@@ -24,10 +25,8 @@ class Fee:
 
 NO_FEE = Fee(ZERO, ZERO)
 
-FEE_SCHEDULES: dict[str, tuple[tuple[int, int], ...]] = {
-    "flex": ((24, 0), (2, 20), (0, 50)),
-    "standard": ((7 * 24, 20), (48, 50)),
-    "saver": (),
+FEE_SCHEDULES: dict[str, list[tuple[int, int]]] = {
+    row["code"]: row["steps"] for row in load_records("tariffs.json")["families"]
 }
 """The steps of each fare family: the least hours left, and the percentage that is kept.
 

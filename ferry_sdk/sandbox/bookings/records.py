@@ -90,12 +90,15 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
         "ticket_number": None if pending else ticket.number,
         "pdf_url": voucher_url(ticket, context),
         "direction": TicketDirection("+".join(leg.offer.direction.upper() for leg in ticket.legs)),
-        "vehicle": _vehicle(booking, ticket),
+        "vehicle": vehicle_of(booking, ticket),
         "passengers": [
             passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
             for passenger in booking.passengers
         ],
-        "availability": _crossings(ticket, language),
+        "availability": {
+            leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
+            for leg in ticket.legs
+        },
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
     }
@@ -213,13 +216,6 @@ def _validity(leg: Leg) -> JsonObject:
     return {"is_open": True, "valid_until": until.isoformat(timespec="seconds")}
 
 
-def _crossings(ticket: Ticket, language: str) -> JsonObject:
-    return {
-        leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
-        for leg in ticket.legs
-    }
-
-
 def _journey_details(booking: Booking, language: str) -> JsonObject:
     return {
         leg.offer.direction.lower(): {
@@ -234,7 +230,8 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
     }
 
 
-def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:
+def vehicle_of(booking: Booking, ticket: Ticket) -> JsonObject | None:
+    """Return the vehicle of a ticket, if it has one."""
     searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
     if searched is None or booked is None:
         return None

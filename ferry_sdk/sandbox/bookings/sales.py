@@ -27,7 +27,7 @@ from ferry_sdk.sandbox.bookings.records import (
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
-from ferry_sdk.sandbox.bookings.tickets import WAITING, Leg, Ticket
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -108,9 +108,7 @@ class Sales:
     def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
-        if any(ticket.status in WAITING for ticket in booking.tickets) and self.faults.take(
-            OptionExpired, context.operation
-        ):
+        if self.faults.take(OptionExpired, context.operation, lambda _: bool(booking.expires_at)):
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
         for ticket in issuable:
@@ -223,8 +221,8 @@ class Sales:
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
             for leg in ticket.legs:
-                kind, units = leg.place.kind.code, leg.place.units
-                self.offers.inventory.add(leg.offer.sailing.id, kind, units, ticket.holds_place)
+                reservation = leg.place.units, ticket.holds_place
+                self.offers.inventory.add(leg.offer.sailing.id, leg.place.kind.code, reservation)
 
     def _check_places_of(
         self, request: requests.NewBooking, tickets: Sequence[Ticket], context: CallContext

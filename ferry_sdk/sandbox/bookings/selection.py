@@ -16,7 +16,7 @@ from ferry_sdk.sandbox.offers.offer import Offer, OfferInputs
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.bookings import NewBooking, Passenger, Selection
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
-from ferry_sdk.sandbox.requests.party import AGES, PASSENGER_TYPES
+from ferry_sdk.sandbox.requests.party import AGES
 
 PAYMENT_WINDOW = timedelta(hours=1)
 
@@ -150,7 +150,7 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
 def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem]:
     searched = _kinds(offer)
     if searched != Counter(passenger.type for passenger in request.passengers):
-        counted = [f"{searched[kind]} {kind}" for kind in PASSENGER_TYPES if searched[kind]]
+        counted = [f"{searched[kind]} {kind}" for kind in AGES if searched[kind]]
         yield Problem("party_differs", "passengers", {"expected": ", ".join(counted)})
     if request.vehicle is None:
         if offer.vehicle is not None:

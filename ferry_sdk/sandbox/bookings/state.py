@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from ferry_sdk._runtime.private_files import PrivateDatabase
@@ -98,17 +98,18 @@ class SandboxState:
 
     def save_bookings(self, records: Mapping[str, str], used_ids: int) -> None:
         """Save the records of bookings by id, and the number of ids in use."""
-        self._save([(_SAVE_BOOKING, record) for record in records.items()], used_ids)
+        changes = [(_SAVE_BOOKING, record) for record in records.items()]
+        self._save(*changes, (_SAVE_SETTING, ("used_ids", str(used_ids))))
 
     def save_clock(self, clock: ClockState) -> None:
         """Save the clock."""
         frozen_at = clock.frozen_at and clock.frozen_at.isoformat()
         value = json.dumps([clock.offset // timedelta(microseconds=1), frozen_at])
-        self._save([(_SAVE_SETTING, ("clock", value))])
+        self._save((_SAVE_SETTING, ("clock", value)))
 
     def clear(self) -> None:
         """Forget the bookings."""
-        self._save([("DELETE FROM bookings", ())], 0)
+        self._save(("DELETE FROM bookings", ()), (_SAVE_SETTING, ("used_ids", "0")))
 
     def close(self) -> None:
         """Close the file, so that another service can use it."""
@@ -121,11 +122,7 @@ class SandboxState:
             row = self._database.execute(question, (name,)).fetchone()
         return None if row is None else row[0]
 
-    def _save(
-        self, changes: Iterable[tuple[str, tuple[str, ...]]], used_ids: int | None = None
-    ) -> None:
-        if used_ids is not None:
-            changes = [*changes, (_SAVE_SETTING, ("used_ids", str(used_ids)))]
+    def _save(self, *changes: tuple[str, tuple[str, ...]]) -> None:
         with self._lock, self._database:  # which commits the changes, or rolls them back
             self._database.execute("BEGIN")
             for statement, values in changes:

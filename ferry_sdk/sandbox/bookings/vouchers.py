@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.bookings.bookings import Booking
-from ferry_sdk.sandbox.bookings.records import qr_code
+from ferry_sdk.sandbox.bookings.records import qr_code, vehicle_of
 from ferry_sdk.sandbox.bookings.tickets import Ticket
 
 if TYPE_CHECKING:
@@ -47,11 +47,10 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
     _heading(page, "Travellers")
     for passenger in booking.passengers:
         _line(page, f"{passenger.first_name} {passenger.last_name}, {passenger.type}")
-    searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
-    if searched is not None and booked is not None:
-        name = f"{booked.brand or searched.brand} {booked.model or searched.model}"
+    if booking.vehicle is not None and (vehicle := vehicle_of(booking, ticket)):
         _heading(page, "Vehicle")
-        _line(page, f"{name}, {searched.type.code} {booked.identification or ''}")
+        plate = booking.vehicle.identification or ""
+        _line(page, f"{vehicle['brand_name']} {vehicle['model']}, {vehicle['type']} {plate}")
     _heading(page, "Issued by a local service for development: not valid for travel.")
     return bytes(page.output())
 
@@ -73,9 +72,6 @@ def _line(page: FPDF, text: str, style: Literal["", "B"] = "") -> None:
 def to_latin1(text: str) -> str:
     """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
     letters = unicodedata.normalize("NFC", text)
-    return "".join(_to_latin1(letter) if letter.isprintable() else " " for letter in letters)
-
-
-def _to_latin1(letter: str) -> str:
-    base = letter if letter <= "\xff" else unicodedata.normalize("NFKD", letter)
-    return base.encode("latin-1", "ignore").decode("latin-1") or "?"
+    bases = (each if each <= "\xff" else unicodedata.normalize("NFKD", each)[0] for each in letters)
+    printable = "".join(each if each.isprintable() else " " for each in bases)
+    return printable.encode("latin-1", "replace").decode("latin-1")

@@ -116,8 +116,7 @@ class Faults:
     @property
     def taken(self) -> tuple[Fault, ...]:
         """The faults that occurred, once for each time, earliest first."""
-        with self._lock:
-            return tuple(self._taken)
+        return tuple(self._taken)
 
     def take(
         self,

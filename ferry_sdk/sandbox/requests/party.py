@@ -12,7 +12,6 @@ from ferry_sdk.sandbox.requests.fields import WHOLE
 
 PassengerType = Literal["Adult", "Child", "Infant"]
 
-PASSENGER_TYPES: tuple[PassengerType, ...] = ("Adult", "Child", "Infant")
 MOST_PASSENGERS = 9
 AGES: Mapping[PassengerType, tuple[int, int]] = {
     "Adult": (12, 120),

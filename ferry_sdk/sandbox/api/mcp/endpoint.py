@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
 
 from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.sandbox.api.mcp.envelopes import Json, failure, reply
@@ -56,12 +55,8 @@ class McpEndpoint:
     opened: dict[str, datetime] = field(default_factory=dict[str, datetime])
     """When each open session began; each step changes or reads it once, so threads need no lock."""
 
-    def routes(self) -> list[BaseRoute]:
-        """Return the route; methods other than POST and DELETE get a 405."""
-        return [Route("/mcp", self.respond, methods=["POST", "DELETE"])]
-
     async def respond(self, request: Request) -> Response:
-        """Answer one HTTP request."""
+        """Answer one POST or DELETE."""
         options = self.switches.current
         if options.is_absent:
             return error_response(request, 404, "NOT_FOUND", "no_such_address")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def routes() -> list[BaseRoute]:
     """Return the routes of the document, of its page and of the parts of both pages."""
     files = {f"/docs/{name}": name for name in _PARTS}
     files |= {"/openapi.json": "document.json", "/docs": "page.html"}
-    return [Route(path, _endpoint(name)) for path, name in files.items()]
+    return [Route(path, partial(_answer, name)) for path, name in files.items()]
 
 
 def file_response(name: str) -> Response:
@@ -62,8 +62,5 @@ def _path(name: str) -> Path:
     return folder / "static" / name
 
 
-def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(_: Request) -> Response:
-        return file_response(name)
-
-    return endpoint
+async def _answer(name: str, _: Request) -> Response:
+    return file_response(name)
