@@ -51,7 +51,7 @@ def engine_of(url: str | Engine) -> Engine:
         url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
-        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
+        raise InvalidInputError("not a database URL", field="url")
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
