@@ -25,43 +25,23 @@ MESSAGES = (
     "Payment method declined by the acquirer: insufficient funds",
     "No cabins of type AB2 left on Fantastic",
     "The fare FLEX-7 of GNV is not sold with a vehicle higher than 2.10 m",
-    "Port ITGOA is closed until 14:30 on 3 June 2050",
     "Booking 4Q7XK2 is in state PAYMENT_DUE; expected TICKETED",
     "Ticket e1b2c3d4-0001-4000-8000-00000000abcd was voided by operator Grimaldi Lines",
     "Total is 1,284.50 EUR, deposit 128.45 EUR (10 %)",
     "Upstream error from CARONTE&TOURIST: timeout <30 s>",
-    "vehicle.code: no model TESLA__CYBERTRUCK; try TESLA__MODEL_Y",
     'Unknown tariff "SUPER ECO"; allowed: "ECO", "FLEX"',
-    "Quota exceeded: 100% of the allotment for line Genova-Palermo is sold",
-    "Contact the agency desk, extension 4411, quote ref. #88-B/2",
-    "Il biglietto non è rimborsabile",
     "La cabina quadrupla è esaurita sulla nave Moby Aki",
-    "Il porto di Civitavecchia è chiuso per maltempo fino alle 18:00",
     "Prezzo aggiornato: € 231,40 anziché € 219,90",
     "Documento d'identità scaduto il giorno della partenza",
-    "La compagnia Tirrenia non accetta animali in poltrona",
     "Le navire Danielle Casanova est complet pour les véhicules",
-    "La réservation ne peut plus être annulée : délai dépassé de 2 h",
     "Tarif « Liberté » indisponible, montant dû : 1\u202f204,00\u00a0€",
-    "L'embarquement à Sète ferme 90 minutes avant le départ",
-    "La carte a été refusée par la banque (code 51)",
-    "Aucune cabine avec hublot au départ de Toulon",
-    "El barco Abel Matutes no admite caravanas de más de 7 m",
     "¿Desea otra fecha? No hay plazas el 2 de agosto",
     "La tarifa de residente exige certificado de la Generalitat",
-    "El puerto de Algeciras no opera la línea ALG-CEU mañana",
     "Reembolso del 80 %: 64,00 € sobre 80,00 €",
     "Die Fähre Peter Pan nimmt keine Gefahrgüter mit",
-    "Für den Tarif Spar ist keine Umbuchung möglich",
-    "Der Hafen Travemünde wird am 3.6. nicht angelaufen",
     "Höchstens 4 Personen je Außenkabine (Kategorie 4A)",
-    "Zahlung abgelehnt: Kreditrahmen überschritten",
     "Το πλοίο Blue Star Delos είναι πλήρες για οχήματα",  # noqa: RUF001 -- Greek
-    "Το εισιτήριο δεν επιστρέφεται μετά τις 18:00",  # noqa: RUF001 -- Greek
-    "Δεν υπάρχουν καμπίνες AB4 από Πειραιά προς Ηράκλειο",
     "لا توجد مقاعد على الباخرة تانيت يوم 2 يونيو",
-    "تذكرة طنجة المتوسط غير قابلة للاسترداد",
-    "الدفع مرفوض: الرصيد غير كافٍ (الرمز 51)",
 )
 
 
@@ -92,7 +72,6 @@ def refusal(call, *args, **kwargs):
 
 
 def test_a_message_is_shown_whole(both, ferry_sandbox, capsys, caplog):
-    assert len(MESSAGES) == 40
     caplog.set_level(logging.DEBUG)
     booking = booked(both)
     for number, message in enumerate(MESSAGES):
@@ -168,7 +147,6 @@ def plain(text):
 
 
 def test_the_travellers_of_a_call_are_hidden_in_every_spelling(both, ferry_sandbox, capsys):
-    assert len(SPELLINGS) == 22
     adult = {"type": "Adult", "gender": "Female", "age": 30}
     search = search_arguments() | {"passengers": [adult] * len(TRAVELLERS)}
     availability = both.availability.search(**search)[0]

@@ -286,9 +286,9 @@ def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime] | None:
         company = company.get("code") or company.get("id")
     ports = departure.depart_code, departure.arrive_code
     parts: tuple[Any, ...] = (company, *ports, departure.journey_id)
-    is_whole = all(isinstance(part, str) and part for part in parts)
+    is_complete = all(isinstance(part, str) and part for part in parts)
     at = departure.depart_at
-    return (Line(*parts), at) if is_whole and isinstance(at, datetime) else None
+    return (Line(*parts), at) if is_complete and isinstance(at, datetime) else None
 
 
 def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, Assumption
 from ferry_sdk.conformance.findings import Findings
 
 Verdict = Literal["holds", "differs", "not seen"]
@@ -76,15 +77,15 @@ class ConformanceReport:
 
 def build_report(findings: Findings) -> ConformanceReport:
     """Compare what was seen with what is assumed."""
-    rows: list[ConformanceRow] = []
-    for assumption in ASSUMPTIONS:
-        verdict: Verdict = "not seen"
-        words = findings.seen.get(assumption.id)
-        if words is not None:
-            verdict = "holds" if words == assumption.values[0] else "differs"
-        elif assumption.probe in PROBES:
-            words = findings.reasons.get(assumption.id, f"requires {assumption.probe}")
-        rows.append(
-            ConformanceRow(assumption.id, assumption.text, verdict, words or assumption.probe)
-        )
-    return ConformanceReport(tuple(rows), findings.requests, findings.left)
+    rows = tuple(_compare(assumption, findings) for assumption in ASSUMPTIONS)
+    return ConformanceReport(rows, findings.requests, findings.left)
+
+
+def _compare(assumption: Assumption, findings: Findings) -> ConformanceRow:
+    row = partial(ConformanceRow, assumption.id, assumption.text)
+    if assumption.id in findings.seen:
+        seen = findings.seen[assumption.id]
+        return row("holds" if seen == assumption.values[0] else "differs", seen)
+    probe = assumption.probe
+    needed = f"requires {probe}" if probe in PROBES else probe
+    return row("not seen", findings.reasons.get(assumption.id, needed))

@@ -51,7 +51,7 @@ def engine_of(url: str | Engine) -> Engine:
         url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
-        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
+        raise InvalidInputError("not a database URL", field="url")
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
@@ -101,12 +101,11 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
 
     If it fails, the connection is rolled back when it returns to its pool.
     """
-    is_sqlite = connection.dialect.name == "sqlite"
     # The engine commits every statement, so the transaction is made by statements.
-    connection.exec_driver_sql(
-        "BEGIN IMMEDIATE" if is_sqlite else "BEGIN ISOLATION LEVEL READ COMMITTED"
-    )
-    if not is_sqlite:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     yield
     connection.exec_driver_sql("COMMIT")

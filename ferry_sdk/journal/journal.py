@@ -87,7 +87,6 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        self._address = engine.url.set(query={}).render_as_string()
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._given_key = load_key(key)
         self._key: Key | None = None
@@ -468,7 +467,7 @@ class Journal:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Journal({self._address!r})"
+        return f"Journal({self._engine.url.set(query={}).render_as_string()!r})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a journal cannot be pickled: pass its URL to the other process")

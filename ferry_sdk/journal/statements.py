@@ -129,9 +129,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
     """Return the unresolved entry with this fingerprint."""
-    return _fetch_first(
-        connection, select(entries).where(entries.c.fingerprint == fingerprint, is_unresolved)
-    )
+    return _fetch_first(connection, entries.c.fingerprint == fingerprint, is_unresolved)
 
 
 def change(
@@ -197,7 +195,7 @@ def require(entry: JournalEntry | None, field: str) -> JournalEntry:
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     """Return the entry with this id."""
-    return _fetch_first(connection, select(entries).where(entries.c.id == entry_id))
+    return _fetch_first(connection, entries.c.id == entry_id)
 
 
 def unresolved(connection: Connection, latest: datetime) -> tuple[JournalEntry, ...]:
@@ -295,8 +293,8 @@ def storable(text: str | None) -> str | None:
     return text if text and len(text) <= _LONGEST and text.isprintable() else None
 
 
-def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> JournalEntry | None:
-    return next(iter(_fetch(connection, query)), None)
+def _fetch_first(connection: Connection, *wanted: ColumnElement[bool]) -> JournalEntry | None:
+    return next(iter(_fetch(connection, select(entries).where(*wanted))), None)
 
 
 def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:

@@ -59,7 +59,7 @@ def cutoff(older_than: Any) -> datetime:  # noqa: ANN401 -- it is validated here
         age = older_than if isinstance(older_than, timedelta) else timedelta(seconds=older_than)
         if age >= timedelta(0) and not isinstance(older_than, bool):
             return datetime.now(timezone.utc) - age
-    raise InvalidInputError("expected an age, in seconds or as a timedelta", field="older_than")
+    raise InvalidInputError("expected seconds or a timedelta, 0 or more", field="older_than")
 
 
 def check_id(value: object, field: str) -> None:

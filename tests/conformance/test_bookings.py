@@ -245,14 +245,16 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
 
 
 @pytest.mark.own_http_client(reason="a signal may leave the lock of a caller's own pool taken")
-# What was being connected is closed by the collector, which says so.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")
 @pytest.mark.timeout(600)  # hundreds of bookings
 @pytest.mark.parametrize(
     "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
-def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, step):
+def test_a_booking_that_signals_leave_is_named(
+    ferry, sandbox, caplog, monkeypatch, record_property, step
+):
+    # What was being connected is closed by the collector, which says so, and a signal may come.
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     probing = probes.Probes(Findings(ferry))
     make(ferry, probing.steps())
     choice = make(ferry, bookings.choose(Findings(ferry), probing.sample(), Decimal(300), "EUR"))

@@ -98,12 +98,7 @@ def test_a_day_with_one_sailing_does_not_show_the_earliest_time(ferry, sandbox):
     assert seen(check(ferry))["out_time"] == "no day with several sailings was found"
 
 
-def test_a_refusal_is_named_by_its_status_and_a_return_that_does_not_sail_says_nothing(ferry):
-    probes = Probes(Findings(ferry))
-    names = {200: "error_with_200", 400: "bad_request", 404: "not_found", 422: "unprocessable"}
-    for status, name in (names | {418: "HTTP 418"}).items():
-        probes._see_status("invalid_request", APIError("no", status_code=status))
-        assert probes.seen["invalid_request"] == name
+def test_a_return_that_does_not_sail_says_nothing(ferry):
     probes = Probes(Findings(ferry))
     make(ferry, probes.steps())
     probes.seen.pop("return_search")

@@ -66,14 +66,12 @@ def write(order, told):
 
     async def write_async():
         async with AsyncFerry(**order.client, journal=journal) as ferry:
-            told.send("ready")
             await method_of(ferry, order.call)(**order.arguments)
 
     if order.is_async:
         asyncio.run(write_async())
     else:
         with Ferry(**order.client, journal=journal) as ferry:
-            told.send("ready")
             method_of(ferry, order.call)(**order.arguments)
     threading.Event().wait()
 
