@@ -104,7 +104,7 @@ def _decode_exactly(content: bytes) -> object:
     try:
         value: object = json.loads(
             content.decode(),
-            object_hook=lambda members: members,
+            object_hook=_pass_through,
             parse_float=_parse_number,
             parse_constant=_refuse_constant,
         )
@@ -112,6 +112,10 @@ def _decode_exactly(content: bytes) -> object:
         raise ValueError("nested too deeply") from None
     _refuse_deep(value)
     return value
+
+
+def _pass_through(members: dict[str, object]) -> dict[str, object]:
+    return members
 
 
 def _parse_number(text: str) -> float:

@@ -2,7 +2,9 @@
 
 import json
 
+from ferry_sdk import ConfigurationError
 from ferry_sdk._engine.context import Session
+from ferry_sdk._engine.effects import Sleep
 from ferry_sdk._engine.http import Headers, Reply
 from tests.support.driven import Driver
 from tests.support.samples import BOOKING, TICKET
@@ -57,3 +59,17 @@ def booking(stage="payment_due", *statuses, **changes):
 
 def ticket(status, name="t-1"):
     return TICKET | {"id": name, "status": status}
+
+
+def close_in_a_pause(driver, number=1):
+    """Close the client in a pause of the driver's next call, and return the driver."""
+    perform = driver.perform
+
+    def close(effect):
+        if isinstance(effect, Sleep) and len(driver.waits) == number - 1:
+            driver.effects.append(effect)
+            raise ConfigurationError("the client is closed")
+        return perform(effect)
+
+    driver.perform = close
+    return driver

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import ferry_sdk as sdk
 from ferry_sdk import SAFETY, FerryError, NotFoundError, RateLimitError, RequestTimeoutError
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight, Sleep
+from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply, Timeout
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.types import Attempt
 from tests.engine.failures import pool_full, refused, reset, timed_out, undecodable
-from tests.engine.replies import booking, good, reply, scripted_driver
+from tests.engine.replies import booking, close_in_a_pause, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.cases import case
 from tests.support.driven import SETTINGS, Driven, replied
@@ -228,16 +228,8 @@ def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
     assert "Reyes" not in caplog.text, "a code that is a sentence is not logged"
 
 
-def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
-    driver = scripted_driver(reply(429, retry_after="5"))
-    perform = driver.perform
-
-    def close_in_a_pause(effect):
-        if isinstance(effect, Sleep):
-            raise sdk.ConfigurationError("the client is closed")
-        return perform(effect)
-
-    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+def test_a_pause_that_the_client_is_closed_in_ends_the_call():
+    driver = close_in_a_pause(scripted_driver(reply(429, retry_after="5")))
     assert driver.error(sdk.ConfigurationError, "bookings.create").outcome == "rejected"
     assert len(driver.requests) == 1
 

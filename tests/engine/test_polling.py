@@ -23,7 +23,7 @@ from ferry_sdk.hooks import Hooks, OutcomeEvent
 from ferry_sdk.types import OutcomeDetails
 from tests.engine.failures import refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes, entry
-from tests.engine.replies import booking, good, reply, scripted_driver, ticket
+from tests.engine.replies import booking, close_in_a_pause, good, reply, scripted_driver, ticket
 from tests.support.cases import case as in_case
 from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
@@ -178,10 +178,6 @@ def test_failures_that_pass_are_outlived(name, early, enough, trouble, max_retri
     assert len(driver.requests) == 11
 
 
-def moment_of(driver, ahead):
-    return datetime.fromtimestamp(driver.calendar() + ahead, timezone.utc)
-
-
 def poll_in_vain(driver, deadline=60, **changes):
     driver.answer = good(booking("payment_due", **changes))
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=deadline))
@@ -201,7 +197,7 @@ def is_read_at(driver, moment):
 @each("by", ["expire_at", "timeLimit", "both"])
 def test_a_booking_is_looked_at_when_it_is_due_to_change(due, by):
     driver = scripted_driver()
-    there = moment_of(driver, due)
+    there = driver.moment(due)
     later = (there + timedelta(days=1)).isoformat()
     action = POSSIBLE_ACTION | {"timeLimit": later if by == "expire_at" else there.isoformat()}
     poll_in_vain(
@@ -220,7 +216,7 @@ def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_
     driver.now, driver.requests, driver.effects = 1000.0, [], []
     skew = driver.session.skew
     assert 499 <= skew <= 500
-    poll_in_vain(driver, expire_at=moment_of(driver, skew + 20).isoformat())
+    poll_in_vain(driver, expire_at=driver.moment(skew + 20).isoformat())
     assert is_read_at(driver, 1020)
     for year, limit in (("2020", "at noon"), ("9999", None), ("0001", None)):
         driver = scripted_driver()
@@ -244,7 +240,7 @@ def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_
         assert len(driver.requests) <= 16, fraction
     monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
     driver = scripted_driver()
-    poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
+    poll_in_vain(driver, expire_at=driver.moment(9.85).isoformat())
     assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
 
 
@@ -258,7 +254,7 @@ def test_whatever_is_due_a_wait_is_gentle_and_ends_in_time(dues, deadline, laten
     driver = scripted_driver()
     driver.latency = latency
     actions = {
-        str(number): POSSIBLE_ACTION | {"timeLimit": moment_of(driver, due).isoformat()}
+        str(number): POSSIBLE_ACTION | {"timeLimit": driver.moment(due).isoformat()}
         for number, due in enumerate(dues)
     }
     seen = good(booking("payment_due", possible_actions=actions))
@@ -351,17 +347,8 @@ def test_an_effect_seen_later_gives_the_result_and_one_never_seen_is_unknown(cas
 
 @every_case
 @each("number", [1, 2])
-def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, number, monkeypatch):
-    driver = scripted_driver(reset(), then=good(case.before))
-    perform = driver.perform
-
-    def close_in_a_pause(effect):
-        if isinstance(effect, Sleep) and len(driver.waits) == number - 1:
-            driver.effects.append(effect)
-            raise sdk.ConfigurationError("the client is closed")
-        return perform(effect)
-
-    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, number):
+    driver = close_in_a_pause(scripted_driver(reset(), then=good(case.before)), number)
     assert driver.error(OutcomeUnknownError, case.call).last_seen is not None
     assert len(driver.waits) == number
 

@@ -1,7 +1,7 @@
 """A tariff that has expired, or is locked to another carrier, is not booked."""
 
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from email.utils import format_datetime
 
 import pytest
@@ -25,10 +25,6 @@ def select(carrier="CTN", **tariff):
     return sailing.select(tariff=sailing.tariffs[0].id, place=PLACE["id"])
 
 
-def moment_of(driver, ahead):
-    return datetime.fromtimestamp(driver.calendar() + ahead, timezone.utc)
-
-
 def assert_expires(driver, name, moment, *, is_expired):
     """A booking on a tariff that expires at this moment is refused, or made."""
     driver.answer = good(BOOKING_CREATED)
@@ -45,7 +41,7 @@ def assert_expires(driver, name, moment, *, is_expired):
 def test_a_tariff_expires_at_its_moment_and_a_locked_one_is_not_paired_and_only_ids_are_sent(name):
     for ahead in (-3600, 0, 0.001, 3600):
         driver = scripted_driver()
-        assert_expires(driver, name, moment_of(driver, ahead), is_expired=ahead <= 0)
+        assert_expires(driver, name, driver.moment(ahead), is_expired=ahead <= 0)
     for carriers, locked, refused in (
         *(("CTN GNV", (True, False), 0), ("CTN GNV", (False, True), 1)),
         *(("CTN GNV", (False, False), None), ("CTN CTN", (True, True), None)),
@@ -76,10 +72,10 @@ def test_a_tariff_expires_at_its_moment_and_a_locked_one_is_not_paired_and_only_
 @each("heard_by", ["catalogue.ports", "mcp.ports"])
 def test_a_tariff_expires_by_the_services_clock(heard_by, skew, left, is_expired):
     driver = scripted_driver()
-    there = moment_of(driver, skew)
+    there = driver.moment(skew)
     driver.answer = lambda _: reply(404, date=format_datetime(there, usegmt=True))
     driver.error(NotFoundError, heard_by)
-    assert_expires(driver, CREATIONS[0], moment_of(driver, left), is_expired=is_expired)
+    assert_expires(driver, CREATIONS[0], driver.moment(left), is_expired=is_expired)
 
 
 def test_a_date_tells_the_services_clock_and_the_expired_one_of_several_is_named():
@@ -92,7 +88,7 @@ def test_a_date_tells_the_services_clock_and_the_expired_one_of_several_is_named
         driver.error(NotFoundError, "catalogue.ports")
         assert (date, driver.session.skew) == (date, -0.25 if date in known else 12.0)
     driver = scripted_driver()
-    selections = [select(expiration_date=moment_of(driver, ahead)) for ahead in (3599, -1)]
+    selections = [select(expiration_date=driver.moment(ahead)) for ahead in (3599, -1)]
     error = driver.error(InvalidInputError, described("bookings.create", availabilities=selections))
     assert error.field == "availabilities[1]"
 
@@ -104,5 +100,5 @@ def test_a_date_beyond_reason_breaks_nothing(name, date):
     driver.error(NotFoundError, "catalogue.ports")
     driver.now += 100
     assert driver.raw(name).parse()
-    moment = moment_of(driver, 0) + timedelta(days=1)
+    moment = driver.moment(0) + timedelta(days=1)
     assert_expires(driver, name, moment, is_expired="9999" in date)

@@ -295,16 +295,6 @@ def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status,
         assert server.methods == ONCE
 
 
-@each("status", [200, 400, 404, 409, 422])
-def test_an_error_object_without_an_envelope_is_the_error(clients, status):
-    body = json.dumps(failure("BOOKING_CREATE_ERROR", "Sold out")).encode()
-    server = Scripted(reply(body, status))
-    error = caught(sdk.BookingCreateError, book, server.client(clients))
-    assert "Sold out" in str(error)
-    assert (error.outcome, error.status_code) == ("rejected", status)
-    assert server.methods == ONCE
-
-
 NO_REPLY = [
     *(reply(b"", status) for status in (202, 204, 200)),
     reply(b"<html>", 200, "text/html"),

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime, timezone
 
 import pytest
 
@@ -78,6 +79,9 @@ class Driver:
 
     def calendar(self):
         return self.epoch + self.now
+
+    def moment(self, ahead):
+        return datetime.fromtimestamp(self.calendar() + ahead, timezone.utc)
 
     def walk(self, steps):
         try:
