@@ -267,18 +267,10 @@ def check(record, sample, *optional):
         assert type(record[name]) is type(sample[name]), name
 
 
-@given(
-    *(st.sampled_from(values) for values in (PAIRS, DAYS, ["en", "ar", "sv"])),
-    *(st.booleans() for _ in "ab"),
-)
-def test_an_availability_has_every_field_of_the_interface(pair, day, language, is_open, returning):
-    back = DAYS[-1] + timedelta(days=7) if returning else None
-    vehicle = "FIAT__500" if pair[1].route.vehicles else None
-    how = {"back": back, "party": FAMILY, "vehicle": vehicle, "is_open": is_open}
-    for offer in at().search(ask(*pair, day, **how)):
-        record = json.loads(json.dumps(offer.to_wire(language)))
+def test_an_availability_has_every_field_of_the_interface():
+    for offer in nightly(back=DAYS[-1] + timedelta(days=7), party=FAMILY, vehicle="FIAT__500"):
+        record = json.loads(json.dumps(offer.to_wire("ar")))
         check(record, samples.AVAILABILITY, "animals")
-        assert isinstance(record["animals"], (dict, type(None)))
         for name in ("company", "provider", "gateway"):
             check(record[name], samples.AVAILABILITY[name])
         for tariff in record["tariffs"]:
@@ -298,8 +290,7 @@ def test_an_availability_has_every_field_of_the_interface(pair, day, language, i
         assert arrives - departs == timedelta(minutes=offer.sailing.minutes)
         assert abs(record["duration"] * 60 - offer.sailing.minutes) <= 40
         assert record["passenger_count"] == 4
-        assert len(record["vehicle"]) == (vehicle is not None)
-        assert record["direction"] in {"Outward", "Return"}
+        assert len(record["vehicle"]) == 1
 
 
 @given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60), st.booleans())
