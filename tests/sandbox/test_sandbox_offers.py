@@ -203,31 +203,16 @@ def first_sailing(company, journey, month=7, seed=1):
     return next(timetable.sailings_from(company, journey, date(2026, month, 13), 14))
 
 
-AGES, HOURS, SEEDS = st.integers(0, 99), st.integers(0, 4000), st.integers(0, 2**64)
-
-
-@given(SEEDS, st.sampled_from(PAIRS), AGES, AGES, HOURS, HOURS)
-def test_fares_rise_with_age_towards_departure_and_in_july(seed, pair, age, other, near, far):
-    company, there = pair
-    fares = Fares(SeededRandom(seed))
-    sailing = first_sailing(*pair, seed=seed)
-    younger, older, full, child, infant = (
-        fares.passenger(sailing, years, WINTER)
-        for years in (
-            *(min(age, other), max(age, other)),
-            *(company.child_below, company.child_below - 1, company.infant_below - 1),
-        )
-    )
-    assert younger <= older
-    assert full > child > infant == 0
-    near, far = sorted((near, far))
-    before = (sailing.depart_at - timedelta(hours=left) for left in (near, far))
-    late, early = (fares.adult(sailing, moment) for moment in before)
-    assert late >= early
-    if there.route.season in {"all-year", "mostly summer"}:
-        now = datetime(2025, 12, 1, tzinfo=timezone.utc) + timedelta(hours=near % 700)
-        february = first_sailing(*pair, month=2, seed=seed)
-        assert fares.adult(sailing, now) > fares.adult(february, now)
+def test_fares_follow_the_age_the_days_ahead_and_the_month():
+    pair = NETWORK.companies["CTN"], journey("FRMRS", "TNLGN")
+    july, february = (first_sailing(*pair, month=month) for month in (7, 2))
+    adult = FARES.adult(july, WINTER)
+    ages = [FARES.passenger(july, age, WINTER) for age in (1, 2, 15, 16)]
+    assert ages == [0, adult // 2, adult // 2, adult]
+    early, late = (FARES.adult(july, july.depart_at - timedelta(days=left)) for left in (99, 1))
+    assert late > early
+    long_ago = datetime(2025, 9, 1, tzinfo=timezone.utc)
+    assert FARES.adult(july, long_ago) > FARES.adult(february, long_ago)
 
 
 def test_fares_depend_on_the_route_the_ship_the_vehicle_and_the_day_of_the_week():
