@@ -40,6 +40,9 @@ class LocalService:
     Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
     """
 
+    service: Service
+    """Every operation without HTTP; a new object after each `reset`."""
+
     def __init__(
         self,
         *,
@@ -206,7 +209,7 @@ class LocalService:
         seed, state = self._seed, self._state
         inventory = Inventory(counts_bookings=self._inventory)
         first = 1 if seed is None else seed
-        self.service: Service = Service(
+        self.service = Service(
             clock=self.clock,
             offers=Offers(self.clock, first, inventory, self.profile),
             faults=self.faults,
@@ -214,7 +217,6 @@ class LocalService:
             ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
             state=state,
         )
-        """Every operation without HTTP; a new object after each `reset`."""
         mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
         control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
         mcp_route = Route("/mcp", mcp.respond, methods=["POST", "DELETE"])

@@ -2,16 +2,13 @@
 
 from datetime import date, datetime, time, timedelta, timezone
 
+from offline_service import search_request
+
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.requests.searches import (
-    Search,
-    SearchedPassenger,
-    SearchedVehicle,
-    SearchRequest,
-)
+from ferry_sdk.sandbox.requests.searches import Search
 
 NETWORK = Network.load()
 PAIRS = [
@@ -43,22 +40,16 @@ def query(
     earliest=time(0),
     **changes,
 ):
-    request = {"company": company, "depart_code": depart, "arrive_code": arrive}
-    request |= {"out_journey_id": journey_id(depart, arrive), "out_at": day}
-    request |= {"out_time": earliest, "out_is_open": is_open}
-    if back is not None:
-        request["ret_journey_id"] = journey_id(arrive, depart)
-        request |= {"ret_at": back, "ret_time": time(0), "ret_is_open": is_open}
-    return Search.model_construct(
-        request=SearchRequest.model_construct(**{**request, **changes}),
-        passengers=[
-            SearchedPassenger.model_construct(
-                order=order, type=one.kind, age=one.age, gender=one.gender
-            )
-            for order, one in enumerate(party, start=1)
-        ],
-        vehicle=vehicle and SearchedVehicle.model_construct(code=vehicle),
-    )
+    request = search_request((company, depart, arrive), day, back) | changes
+    request |= {"out_time": f"{earliest:%H:%M}", "out_is_open": is_open}
+    request |= {"ret_is_open": is_open and back is not None}
+    passengers = [
+        {"order": order, "type": each.kind, "param": each.kind[0], "age": each.age}
+        | {"gender": each.gender}
+        for order, each in enumerate(party, start=1)
+    ]
+    body = {"request": request, "passengers": passengers}
+    return Search.read(body | {"vehicle": vehicle and {"code": vehicle}})
 
 
 SHORT = ("BALEARIA", "ESALG", "MAPTM")

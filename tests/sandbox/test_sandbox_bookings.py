@@ -459,21 +459,6 @@ class BookingLife(RuleBasedStateMachine):
                 assert self.fees.setdefault(ticket, fee) == fee
         assert total == pytest.approx(balance["before"] - balance["after"], abs=0.001)
 
-    @invariant()
-    def the_booking_says_what_its_tickets_say(self):
-        booking = self.offline.booking(self.created)
-        statuses = {ticket["status"] for ticket in booking["tickets"]}
-        whole = {"Canceled": "voided", "Expired": "lapsed", "Failed": "rejected"}
-        if len(statuses) == 1:
-            assert booking["stage"] == whole.get(*statuses, booking["stage"])
-        assert (booking["stage"] == "ticketed") == (statuses == {"Issued"})
-        assert ("Retry" in booking["possible_actions"]) <= ("Failed" in statuses)
-        waits = statuses & {"Blocked", "Init"}
-        limit = booking["expire_at"]
-        assert limit is None or datetime.fromisoformat(limit) > self.offline.clock.now()
-        assert (limit is not None) == bool(waits)
-        assert (booking["stage"] in {"payment_due", "issuance_due"}) <= bool(waits)
-
 
 BookingLife.TestCase.settings = examples(60, stateful_step_count=12)
 TestBookingLife = BookingLife.TestCase

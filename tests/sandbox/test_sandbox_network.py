@@ -94,10 +94,6 @@ def test_a_vehicle_is_found_by_model_or_type_and_an_unknown_name_reported_with_i
     bicycle = NETWORK.vehicle("GENERIC__BICYCLE")
     assert bicycle.type is NETWORK.vehicle_types["BICYCLE"]
     assert bicycle.length == bicycle.type.max_length
-    for code, model in NETWORK.vehicle_models.items():
-        assert model.brand == NETWORK.vehicle_brands[code.partition("__")[0]]
-        assert model.length > 1
-        assert model.type is NETWORK.vehicle_types[model.type.code]
 
 
 def test_the_catalogues_are_localised_and_their_departures_have_times_and_are_in_order(catalogue):
@@ -158,10 +154,6 @@ def test_companies_sail_by_season_hour_and_length():
         assert bool(winter) is (route.season in {"all-year", "mostly summer"})
         if route.overnight:
             assert min(each.depart_at.hour for each in summer + winter) >= 18
-        if route.minutes <= 60:
-            assert len(summer) >= 6 * 7
-        if route.minutes > 1900:
-            assert len(summer) <= 3
         if route.round_the_clock:
             hours = {each.depart_at.hour for each in week(SUMMER[:1], company, journey)}
             assert len(hours) >= 12
@@ -169,8 +161,6 @@ def test_companies_sail_by_season_hour_and_length():
         if company.fast_ships and route.fast:
             assert {each.ship for each in summer} <= {*company.fast_ships}
     assert len(ids) == len(set(ids))
-    mostly_summer = pair("BALEARIA", "ESVLC", "DZMOS")
-    assert [len(week(days, *mostly_summer)) for days in (WINTER, SUMMER)] == [1, 7]
 
 
 @given(st.sampled_from(PAIRS), st.dates(date(1970, 1, 1), date(2199, 12, 31)))

@@ -4,13 +4,11 @@ import ast
 import copy
 import json
 import re
-from datetime import date, timedelta, timezone
+from datetime import date
 from pathlib import Path
 from string import Formatter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from offline_service import (
     ADULT,
     GUEST,
@@ -259,15 +257,6 @@ def test_a_payment_accepts_every_form_of_a_time_with_an_offset_and_no_other():
         assert Payment.read(payment(moment)).paid_at.utcoffset() is not None, moment
     for moment in UNREAD:
         assert {path for path, _ in problems_in(Payment, payment(moment))} == {"paid_at"}, moment
-
-
-OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda each: timedelta(minutes=each))
-
-
-@given(st.datetimes(timezones=OFFSETS.map(timezone)))
-def test_a_time_is_read_as_python_writes_it(moment):
-    read = Payment.read(payment(moment.isoformat())).paid_at
-    assert (read, read.utcoffset()) == (moment, moment.utcoffset())
 
 
 @each("language", LANGUAGES)

@@ -16,7 +16,7 @@ from offline_service import GUEST, TWO_TICKETS
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS
-from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized, random_token
+from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.service import ServiceError
 from tests.support.exchanges import caught
 from tests.support.tables import each
@@ -241,14 +241,3 @@ def test_several_threads_confirm_a_booking_once(offline, request):
         assert [error.status for error in refusals if error] == [409] * 7
     assert len(offline.counters.effects_of("bookings.confirm")) == 10
     caught(KeyError, offline.perform, "bookings.steal")
-
-
-def test_each_token_gives_its_access():
-    tokens = Tokens(*map(random_token, ("rw", "ro", "org")), control=None)
-    assert tokens.access_of(f"Bearer {tokens.read_only}") is Access.READ_ONLY
-    assert tokens.access_of(f"bearer  {tokens.read_write} ") is Access.READ_WRITE
-    assert tokens.access_of(f"Bearer {tokens.organisation}") is Access.ORGANISATION
-    for header in (None, "", "Bearer", "Bearer ", "Basic abc", tokens.read_only, "Bearer é"):
-        with pytest.raises(Unauthorized):
-            tokens.access_of(header)
-    assert tokens.read_write not in repr(tokens)

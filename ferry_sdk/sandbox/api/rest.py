@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
 )
 from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
-from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
+from ferry_sdk.sandbox.requests.access import Access, Tokens
 from ferry_sdk.sandbox.requests.errors import items_of
 from ferry_sdk.sandbox.service import Service, ServiceError
 
@@ -75,9 +75,8 @@ class _Api:
         return Response(voucher, media_type="application/pdf")
 
     def answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
-        try:
-            access = self._tokens.access_of(request.headers.get("authorization"))
-        except Unauthorized:
+        access = self._tokens.access_of(request.headers.get("authorization"))
+        if access is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
         if _JSON_RANGES.isdisjoint(items_of(request.headers.get("accept", ""))):

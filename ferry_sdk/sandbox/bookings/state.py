@@ -6,12 +6,12 @@ file has every booking whose reply could have arrived, and no half of one.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter
 
 from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
@@ -32,6 +32,7 @@ _SAVE_SETTING = """
 INSERT INTO settings (name, value) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
 """
+_CLOCK = TypeAdapter(ClockState)
 
 
 class SandboxState:
@@ -89,12 +90,7 @@ class SandboxState:
     def clock(self) -> ClockState | None:
         """The saved clock; None in a new file."""
         saved = self._setting("clock")
-        if saved is None:
-            return None
-        microseconds, frozen_at = json.loads(saved)
-        return ClockState(
-            timedelta(microseconds=microseconds), frozen_at and datetime.fromisoformat(frozen_at)
-        )
+        return None if saved is None else _CLOCK.validate_json(saved)
 
     def save_bookings(self, records: Mapping[str, str], used_ids: int) -> None:
         """Save the records of bookings by id, and the number of ids in use."""
@@ -103,9 +99,7 @@ class SandboxState:
 
     def save_clock(self, clock: ClockState) -> None:
         """Save the clock."""
-        frozen_at = clock.frozen_at and clock.frozen_at.isoformat()
-        value = json.dumps([clock.offset // timedelta(microseconds=1), frozen_at])
-        self._save((_SAVE_SETTING, ("clock", value)))
+        self._save((_SAVE_SETTING, ("clock", _CLOCK.dump_json(clock).decode())))
 
     def clear(self) -> None:
         """Forget the bookings."""

@@ -25,8 +25,6 @@ from uvicorn.server import ServerState
 
 from ferry_sdk.sandbox.counters import Counters
 
-_KEEP_ALIVE_SECONDS = 60
-
 
 class HttpServer:
     """A server; it listens when `__init__` returns, and is gone when `stop` returns."""
@@ -39,11 +37,12 @@ class HttpServer:
         self.port: int = self._socket.getsockname()[1]
         config = Config(
             app,
+            http=H11Protocol,
             ws="none",
             interface="asgi3",
             log_config=None,
             proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_keep_alive=60,
         )
         self._state = ServerState()
         self._protocol = partial(_Protocol, app, counters, config, self._state)

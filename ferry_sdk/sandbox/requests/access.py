@@ -22,10 +22,6 @@ class Access(Enum):
         return needed in (Access.READ_ONLY, self) or self is Access.ORGANISATION
 
 
-class Unauthorized(Exception):  # noqa: N818 -- it is the name of the HTTP status
-    """The request has no known token."""
-
-
 def random_token(kind: str) -> str:
     """Return a new token, which begins with its kind."""
     return f"ferry_{kind}_{secrets.token_urlsafe(24)}"
@@ -48,12 +44,8 @@ class Tokens:
         if self.control in (self.read_write, self.read_only, self.organisation):
             raise ValueError("the control token must differ from the other tokens")
 
-    def access_of(self, authorization: str | None) -> Access:
-        """Return the access of an `Authorization` header.
-
-        Raises:
-            Unauthorized: The header is missing, has another scheme or an unknown token.
-        """
+    def access_of(self, authorization: str | None) -> Access | None:
+        """Return the access of an `Authorization` header; None if it has no known token."""
         candidate = _bearer(authorization)
         for access, token in (
             (Access.ORGANISATION, self.organisation),
@@ -62,7 +54,7 @@ class Tokens:
         ):
             if candidate is not None and hmac.compare_digest(candidate, token.encode()):
                 return access
-        raise Unauthorized
+        return None
 
     def opens_controls(self, authorization: str | None) -> bool:
         """Tell whether an `Authorization` header has the control token."""

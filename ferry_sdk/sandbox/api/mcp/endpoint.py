@@ -35,7 +35,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     requested_host,
 )
-from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
+from ferry_sdk.sandbox.requests.access import Access, Tokens
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.service import Service
 
@@ -120,13 +120,13 @@ class McpEndpoint:
             raise JsonRpcError(INVALID_REQUEST, "This host is not served", status=421)
         if not has_local_origin(request):
             raise JsonRpcError(INVALID_REQUEST, "This origin is not allowed", status=403)
-        try:
-            return self.tokens.access_of(request.headers.get("authorization"))
-        except Unauthorized:
+        access = self.tokens.access_of(request.headers.get("authorization"))
+        if access is None:
             message = text("unauthorized", language(request))
             data: Json = {"error": True, "code": "UNAUTHORIZED", "message": message}
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
-            raise JsonRpcError(REFUSED, message, data, status=401, headers=challenge) from None
+            raise JsonRpcError(REFUSED, message, data, status=401, headers=challenge)
+        return access
 
     def _options_for(self, operation: str) -> McpOptions:
         fault = self.service.faults.take(McpOptions, operation)
