@@ -27,7 +27,7 @@ from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundErro
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import Route
 
-ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+ADULT: Final[Mapping[str, object]] = {"type": "Adult", "gender": "Female", "age": 34}
 """A traveller of a search."""
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
