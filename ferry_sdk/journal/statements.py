@@ -1,4 +1,4 @@
-"""Statements on the table of writes; each one is its own transaction."""
+"""Statements on the table of writes, and on all tables for `forget`; each is a transaction."""
 
 from __future__ import annotations
 
