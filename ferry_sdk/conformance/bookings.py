@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
@@ -113,8 +112,7 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Flow[None]: 
         findings.miss(["voucher"], "the ticket has its voucher")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The sailing, tariff and place to book for the check.
 
     Attributes:

@@ -27,7 +27,7 @@ from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundErro
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import Route
 
-ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+ADULT: Final[Mapping[str, object]] = {"type": "Adult", "gender": "Female", "age": 34}
 """A traveller of a search."""
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
@@ -135,8 +135,7 @@ class Probes:
 
     def _see_status(self, name: str, error: FerryError | None) -> None:
         if isinstance(error, APIError) and error.status_code not in _OTHER_CAUSES:
-            status = error.status_code
-            self.seen[name] = _BY_STATUS.get(status, f"HTTP {status}")
+            self.seen[name] = _BY_STATUS.get(error.status_code, f"HTTP {error.status_code}")
         else:
             self.findings.miss([name], describe(error) if error else "the service accepted it")
 
@@ -196,11 +195,11 @@ class Probes:
         tariffs = [tariff for sailing in raw for tariff in sailing["tariffs"]]
         self.seen["currency"] = _case(tariffs[0]["currency"])
         self.seen["balance"] = _balance(tariffs)
-        try_steps = self.findings.try_steps
-        yield from try_steps(["amount"], self._two_adults(line, sailings))
-        yield from try_steps(["out_time"], self._later(line, sailings))
-        yield from try_steps(["return_search"], self._return(line))
-        yield from try_steps(["no_journeys"], self._departures(sailings[0].provider.id))
+        yield from self.findings.try_steps(["amount"], self._two_adults(line, sailings))
+        yield from self.findings.try_steps(["out_time"], self._later(line, sailings))
+        yield from self.findings.try_steps(["return_search"], self._return(line))
+        departures = self._departures(sailings[0].provider.id)
+        yield from self.findings.try_steps(["no_journeys"], departures)
 
     def _search(self, line: Line, day: date, **more: Any) -> Flow[Observation]:  # noqa: ANN401 -- arguments of a search
         return self._call("availability.search", **line.search(day, **more))

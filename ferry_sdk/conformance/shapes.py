@@ -68,7 +68,6 @@ def resource_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON
     (content,) = contents
     if "blob" in content:
         return "blob"
-    for name, shape in (("mimeType", "text_without_type"), ("uri", "text_without_uri")):
-        if name not in content:
-            return shape
-    return "text"
+    if "mimeType" not in content:
+        return "text_without_type"
+    return "text" if "uri" in content else "text_without_uri"

@@ -30,10 +30,7 @@ _PAUSE = 0.01
 _LOCK = 0x66657272796A6E6C
 """An advisory lock of PostgreSQL, which has no lock of the whole database as SQLite has."""
 
-_SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
-_POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 _SUPPORTED = "expected sqlite:// or postgresql:// (with psycopg), and no async engine"
-_SECRETS = ("password", "sslpassword")
 
 
 def engine_of(url: str | Engine) -> Engine:
@@ -52,9 +49,9 @@ def engine_of(url: str | Engine) -> Engine:
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
         raise InvalidInputError("not a database URL", field="url")
-    if parts.drivername in _SQLITE:
+    if parts.drivername in {"sqlite", "sqlite+pysqlite"}:
         return _sqlite(parts)
-    if parts.drivername in _POSTGRESQL:
+    if parts.drivername in {"postgres", "postgresql", "postgresql+psycopg"}:
         return _postgresql(parts.set(drivername="postgresql+psycopg"))
     raise InvalidInputError(_SUPPORTED, field="url")
 
@@ -186,7 +183,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 def _postgresql(url: URL) -> Engine:
     # An engine's repr hides the password of the address, but not passwords among its options.
-    hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
+    hidden = {name: url.query[name] for name in ("password", "sslpassword") if name in url.query}
     arguments = {**_default_timeout(url, "connect_timeout"), **hidden}
     with suppress(ImportError):
         return _create_engine(

@@ -119,12 +119,11 @@ is_unresolved: ColumnElement[bool] = entries.c.state.not_in(
 """An unknown state also counts as unresolved. The states are literals, because SQLite uses the
 index below only for a condition that it recognises."""
 
-_DIGITS: Final = "0123456789abcdef"
 _LENGTH: Final = 64
 
 is_without_fingerprint: ColumnElement[bool] = or_(
     func.length(entries.c.fingerprint) != _LENGTH,
-    func.ltrim(entries.c.fingerprint, _DIGITS) != "",
+    func.ltrim(entries.c.fingerprint, "0123456789abcdef") != "",
     entries.c.fingerprint >= "g",  # bytes in SQLite, which the two conditions above read as text
 )
 """A damaged fingerprint: the write that it belongs to cannot be identified."""

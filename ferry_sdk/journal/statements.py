@@ -1,14 +1,14 @@
-"""Statements on the table of writes; each one is its own transaction."""
+"""Statements on the table of writes, and on all tables for `forget`; each is a transaction."""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import (
     Text,
     and_,
@@ -69,10 +69,8 @@ _LONGEST: Final = 200
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
-class _Row(BaseModel):
+class _Row(BaseModel, strict=True):
     """The columns of an entry, with the values that stand for damaged ones."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True)
 
     id: str = ""
     operation: str = ""
@@ -232,7 +230,7 @@ def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, 
         query = query.where(_concerns(connection, filters.booking_id))
     if filters.ticket_id is not None:
         is_issued = _contains(entries.c.ticket_ids, json.dumps(filters.ticket_id))
-        query = query.where(or_(_has_subject("ticket_id", filters.ticket_id), is_issued))
+        query = query.where(or_(_changes_ticket(filters.ticket_id), is_issued))
     if filters.correlation_id is not None:
         query = query.where(entries.c.correlation_id == filters.correlation_id)
     return tuple(_fetch(connection, query))
@@ -244,11 +242,11 @@ def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
     by_name = entries.c.booking_id == booking_id
     of_booking = _fetch(connection, select(entries).where(by_name))
     tickets = sorted({ticket for entry in of_booking for ticket in entry.ticket_ids or ()})
-    return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", each)) for each in tickets))
+    return or_(by_name, *(and_(is_unnamed, _changes_ticket(each)) for each in tickets))
 
 
-def _has_subject(name: str, value: str) -> ColumnElement[bool]:
-    return _contains(entries.c.subject, json.dumps({name: value})[1:-1])
+def _changes_ticket(ticket_id: str) -> ColumnElement[bool]:
+    return _contains(entries.c.subject, json.dumps({"ticket_id": ticket_id})[1:-1])
 
 
 def _contains(column: Column[Any], text: str) -> ColumnElement[bool]:

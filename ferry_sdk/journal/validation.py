@@ -46,7 +46,8 @@ class Filters:
                 "expected the name of a write, such as bookings.create", field="operation"
             )
         for name in ("booking_id", "ticket_id", "correlation_id"):
-            if (value := getattr(self, name)) is not None:
+            value = getattr(self, name)
+            if value is not None:
                 check_id(value, name)
         limit: Any = self.limit
         if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
