@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
@@ -94,7 +94,7 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
         head: Status and headers of the reply.
         body: The body of the reply, if it is not the error object itself.
     """
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    members = members_of(value)
     code, message = members.get("code"), members.get("message")
     if members.get("error") is not True or not isinstance(code, str):
         return None
