@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, cast
 
 from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
@@ -94,12 +94,12 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
         head: Status and headers of the reply.
         body: The body of the reply, if it is not the error object itself.
     """
-    members = members_of(value)
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     code, message = members.get("code"), members.get("message")
     if members.get("error") is not True or not isinstance(code, str):
         return None
     words = message if isinstance(message, str) and message else code
-    body = value if body is None else body
+    body = members if body is None else body
     return api_error(head, body, code=code, message=words, field=_field_of(members))
 
 

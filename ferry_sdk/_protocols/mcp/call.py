@@ -132,9 +132,9 @@ def _names_session(answer: JsonRpcReply) -> bool:
 
 
 def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
-    status, code = answer.reply.status_code, answer.error.get("code")
     if answer.is_tools_answer:
         return False
+    status, code = answer.reply.status_code, answer.error.get("code")
     if status == HTTPStatus.NOT_FOUND:
         return has_id and code != _UNKNOWN_METHOD
     words = str(answer.error.get("message")).lower()
