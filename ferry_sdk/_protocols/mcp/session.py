@@ -26,6 +26,7 @@ RENEW_AFTER: Final = 55 * 60.0
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _FAILURES: Final = (401, 403, 429, *range(500, 1000))
+"""Statuses with which a handshake fails; with others, the server needs none."""
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
 
 
