@@ -127,8 +127,7 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = context.redactor()
     if isinstance(error, UnexpectedResponseError | APIError):
-        if error.request_id is not None:
-            error.request_id = redactor.hide(error.request_id)
+        error.request_id = error.request_id and redactor.hide(error.request_id)
         if error.field is not None and redactor.hide(error.field) != error.field:
             error.field = None
     if not isinstance(error, APIError):

@@ -121,7 +121,7 @@ class Batch(Generic[K, T]):
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
         """Return the settings of a call, given those of the client.
 
-        The deadline is `until`; with changes, it is that of the client if that is earlier.
+        The deadline is `until`. With changes, it is that of the settings if that is earlier.
         """
         changed = replace(settings, **begun.changes)
         if self.until is None:

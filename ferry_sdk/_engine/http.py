@@ -58,10 +58,8 @@ class Request:
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
     """Return scheme, host and port of a URL; empty texts if it has none."""
-    if not url[:1].isalpha():
-        return "", "", None  # leading spaces: parsers disagree on them
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url if url[:1].isalpha() else "")  # parsers disagree on leading spaces
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return "", "", None

@@ -84,8 +84,7 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
 
 def _is_own(limiter: RateLimiter) -> bool:
     """Return whether `acquire` is the library's, and not replaced in a subclass or a test."""
-    function = getattr(limiter.acquire, "__func__", None)
-    return getattr(function, "__module__", "").startswith("ferry_sdk.")
+    return getattr(limiter.acquire, "__module__", "").startswith("ferry_sdk.")
 
 
 def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[None]:

@@ -93,11 +93,8 @@ def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flo
         return result.last
     if result.failure is not None and failure_kind(result.failure) is None:
         raise result.failure
-    raise RequestTimeoutError(
-        "the condition was not met",
-        outcome="unknown",
-        last_seen=result.last and result.last.value,
-    ) from result.failure
+    problem, last_seen = "the condition was not met", result.last and result.last.value
+    raise RequestTimeoutError(problem, outcome="unknown", last_seen=last_seen) from result.failure
 
 
 def _until_due_time(delay: float, context: Context, wait: Wait, seen: object) -> float:

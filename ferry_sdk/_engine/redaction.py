@@ -153,12 +153,7 @@ def phrase_of(status_code: int) -> str:
 
 def _resolve_escapes(text: str) -> str:
     """Return a text with the characters for entities, URL escapes and JSON escapes."""
-    if "&" in text:
-        text = unescape(text)
-    if "\\" in text:
-        text = _ESCAPED.sub(lambda code: chr(int(code[1] or code[2], 16)), text)
-    if "%" not in text:
-        return text
+    text = _ESCAPED.sub(lambda code: chr(int(code[1] or code[2], 16)), unescape(text))
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:

@@ -101,11 +101,9 @@ def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -
     An unknown correlation id is logged once: a gateway may replace the client's id.
     """
     if correlation_id in recent_ids:
-        raise UnexpectedResponseError(
-            "the reply belongs to another call of this process",
-            status_code=reply.status_code,
-            request_id=reply.request_id,
-        )
+        problem = "the reply belongs to another call of this process"
+        status_code, request_id = reply.status_code, reply.request_id
+        raise UnexpectedResponseError(problem, status_code=status_code, request_id=request_id)
     if not context.session.has_foreign_ids:
         context.session.has_foreign_ids = True
         text = "replies carry another correlation id than their requests, such as the reply to %s"

@@ -33,7 +33,6 @@ from ferry_sdk.types import RateLimiter, Recorder
 Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
 DEFAULT_TIMEOUT = Timeout()
-_OFF: Final = ("", "0")
 
 
 class Secret:
@@ -145,7 +144,7 @@ def read_settings(
         name = variable.removeprefix("FERRY_").lower()
         if options[name] in (None, ""):
             options[name] = os.environ.get(variable) or None
-            if options[name] is None and name in _REQUIRED:
+            if options[name] is None and name in {"token", "base_url"}:
                 raise ConfigurationError(f"missing: {name}=… or {variable}")
     try:
         allow_http = flag(allow_http, "allow_http")
@@ -153,7 +152,7 @@ def read_settings(
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
         checked = check_options(options, is_async=is_async)
-        if os.environ.get("FERRY_READ_ONLY", "") not in _OFF and not is_local(url):
+        if os.environ.get("FERRY_READ_ONLY", "") not in {"", "0"} and not is_local(url):
             checked["read_only"] = True
         headers: Mapping[str, str] = {} if default_headers is None else default_headers
         return Settings(
@@ -192,7 +191,6 @@ def _version_text(value: object, argument: str) -> str:
 
 _VARIABLES: Final = ("FERRY_TOKEN", "FERRY_BASE_URL", "FERRY_ORGANISATION_TOKEN", "FERRY_LANGUAGE")
 """The variables that stand in for arguments."""
-_REQUIRED: Final = ("token", "base_url")
 _MAY_BE_ASYNC: Final = {"token": "source", "organisation_token": "source", "limiter": "acquire"}
 """The options with a function that may be async for `AsyncFerry` only, and its attribute."""
 _CHECKS: Final[Mapping[str, Callable[[Any, str], object]]] = {

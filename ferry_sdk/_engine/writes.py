@@ -244,12 +244,9 @@ class _WriteSteps(Generic[T]):
     ) -> AlreadyDoneError:
         """Return the error of a write whose effect was there before."""
         ending = "nothing was sent" if outcome == "not_sent" else "the service refused it"
-        return AlreadyDoneError(
-            f"{self.operation.name} took effect before this call; {ending}",
-            result=response.value,
-            last_seen=self.read_record,
-            outcome=outcome,
-        )
+        text = f"{self.operation.name} took effect before this call; {ending}"
+        record = self.read_record
+        return AlreadyDoneError(text, result=response.value, last_seen=record, outcome=outcome)
 
     def _send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""

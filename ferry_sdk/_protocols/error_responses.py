@@ -99,7 +99,7 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
     if members.get("error") is not True or not isinstance(code, str):
         return None
     words = message if isinstance(message, str) and message else code
-    body = value if body is None else body
+    body = members if body is None else body
     return api_error(head, body, code=code, message=words, field=_field_of(members))
 
 
@@ -135,14 +135,11 @@ def _field_of(body: object) -> str | None:
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
-    kind = SERVICE_CODES.get(code or "")
+    default = ServerError if status_code >= _SERVER_ERRORS else APIError
+    kind = SERVICE_CODES.get(code or "") or _BY_STATUS.get(status_code, default)
     if kind is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
         return NoSailingsError
-    if kind is not None:
-        return kind
-    if status_code >= _SERVER_ERRORS:
-        return ServerError
-    return _BY_STATUS.get(status_code, APIError)
+    return kind
 
 
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:

@@ -53,11 +53,9 @@ class VoucherFile(Rest):
 def _url_of(value: object, reply: Reply) -> str:
     url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
-        raise VoucherNotReadyError(
-            "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",
-            status_code=reply.status_code,
-            request_id=reply.request_id,
-        )
+        problem = "there is no voucher to fetch: it is not ready, or the company sends it by e-mail"
+        status_code, request_id = reply.status_code, reply.request_id
+        raise VoucherNotReadyError(problem, status_code=status_code, request_id=request_id)
     if not isinstance(url, str):
         raise unexpected_response("the reply has no URL of the voucher", reply)
     return url

@@ -220,14 +220,6 @@ def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(clients, tmp_path, bo
             check(clients, Service(status, {}, body, wrap, as_stream), tmp_path)
 
 
-@given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
-@in_one_folder(60)
-def test_any_retry_after_gives_a_result_or_a_ferry_error(clients, tmp_path, retry_after, status):
-    headers = {"retry-after": retry_after.encode("utf-8", "replace")}
-    names = ("catalogue.ports", "bookings.create", "mcp.view_ticket")
-    check(clients, Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
-
-
 def good_reply(name):
     if name in {"tickets.save_pdf", "tickets.read_pdf"}:
         return {"url": f"{URL}/voucher.pdf"}

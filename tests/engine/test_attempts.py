@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import time_machine
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ferry_sdk as sdk
 from ferry_sdk import SAFETY, FerryError, NotFoundError, RateLimitError, RequestTimeoutError
@@ -384,22 +382,6 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, aske
         assert isinstance(error, RateLimitError)
         assert error.retry_after == float(asked)
         assert driver.now == 1000.25
-
-
-@given(
-    asked=st.lists(st.floats(0, 120).map(lambda value: round(value, 3)), max_size=6),
-    deadline=st.none() | st.floats(0.1, 200),
-    max_retries=st.integers(0, 5),
-)
-def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retries):
-    replies = [reply(429, retry_after=f"{value:.3f}") for value in asked]
-    driver = scripted_driver(*replies, then=NOT_FOUND)
-    driver.error(FerryError, "bookings.create", deadline=deadline, max_retries=max_retries)
-    assert len(driver.requests) <= max_retries + 1
-    if deadline is None:
-        assert max(driver.waits, default=0.0) <= 60
-    else:
-        assert driver.now <= 1000 + deadline + 1e-6
 
 
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")

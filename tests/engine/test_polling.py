@@ -9,8 +9,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ferry_sdk as sdk
 from ferry_sdk import SAFETY, InvalidInputError, OutcomeUnknownError, RequestTimeoutError, Stage
@@ -242,26 +240,6 @@ def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_
     driver = scripted_driver()
     poll_in_vain(driver, expire_at=driver.moment(9.85).isoformat())
     assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
-
-
-@given(
-    dues=st.lists(st.floats(-10, 130), max_size=4),
-    deadline=st.floats(0.1, 120),
-    latency=st.floats(0.001, 2),
-    failing=st.lists(st.integers(0, 20), max_size=8),
-)
-def test_whatever_is_due_a_wait_is_gentle_and_ends_in_time(dues, deadline, latency, failing):
-    driver = scripted_driver()
-    driver.latency = latency
-    actions = {
-        str(number): POSSIBLE_ACTION | {"timeLimit": driver.moment(due).isoformat()}
-        for number, due in enumerate(dues)
-    }
-    seen = good(booking("payment_due", possible_actions=actions))
-    driver.answer = lambda request: reply(503) if len(driver.requests) in failing else seen(request)
-    driver.error(RequestTimeoutError, described("bookings.wait", deadline=deadline))
-    assert driver.now <= 1000 + deadline + 1e-6
-    assert len(driver.requests) <= 12 + deadline / 8 + len(dues) + 3 * len(failing)
 
 
 @dataclass(frozen=True)

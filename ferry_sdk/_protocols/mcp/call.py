@@ -126,17 +126,18 @@ def _names_session(answer: JsonRpcReply) -> bool:
     error = service_error(answer.message, answer.reply)
     if error is not None:
         return error.code in _SESSION_CODES
-    is_message = _SESSION_MESSAGE.fullmatch(answer.rpc_message.strip(" .!")) is not None
+    words = str(answer.error.get("message")).strip(" .!")
+    is_message = _SESSION_MESSAGE.fullmatch(words) is not None
     return answer.error.get("code") in _NO_SESSION and is_message
 
 
 def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
-    status, code = answer.reply.status_code, answer.error.get("code")
     if answer.is_tools_answer:
         return False
+    status, code = answer.reply.status_code, answer.error.get("code")
     if status == HTTPStatus.NOT_FOUND:
         return has_id and code != _UNKNOWN_METHOD
-    words = answer.rpc_message.lower()
+    words = str(answer.error.get("message")).lower()
     return (
         status == HTTPStatus.BAD_REQUEST
         and code in _NO_SESSION

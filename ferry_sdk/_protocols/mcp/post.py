@@ -38,17 +38,6 @@ class JsonRpcReply:
     body: object = field(repr=False)
 
     @property
-    def rpc_message(self) -> str:
-        """The message of the JSON-RPC error, if there is one."""
-        words = self.error.get("message")
-        return words if isinstance(words, str) else ""
-
-    @property
-    def is_access_refused(self) -> bool:
-        """Whether the service rejected the token."""
-        return self.reply.status_code in _ACCESS
-
-    @property
     def is_tools_answer(self) -> bool:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
         data = self.error.get("data")
@@ -72,7 +61,7 @@ class JsonRpcReply:
             APIError: The reply reports an error, in any of the possible ways.
             UnexpectedResponseError: The body has no reply to the request.
         """
-        if self.is_access_refused:
+        if self.reply.status_code in _ACCESS:
             raise self.status_error()
         if not self.message:
             if self.reply.is_redirect:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
@@ -26,7 +25,8 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-_UNAVAILABLE: Final = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 1000))
+_FAILURES: Final = (401, 403, 429, *range(500, 1000))
+"""Statuses with which a handshake fails; with others, the server needs none."""
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
 
 
@@ -60,8 +60,7 @@ def _handshake(context: Context) -> Flow[None]:
         "clientInfo": {"name": "ferry_sdk", "version": __version__},
     }
     answer = yield from post(context, "initialize", params, Session())
-    status = answer.reply.status_code
-    if answer.is_access_refused or status in _UNAVAILABLE:
+    if answer.reply.status_code in _FAILURES:
         raise answer.status_error()
     if answer.error.get("code") in _MODERN_ONLY:
         problem = "the server supports only MCP versions without a handshake"
