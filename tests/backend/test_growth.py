@@ -102,22 +102,6 @@ def few_ids(monkeypatch, ferry_sandbox):
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
-def test_ten_thousand_calls_and_two_thousand_that_fail():
-    def calls(count):
-        for _ in range(count):
-            ferry.catalogue.ports()
-
-    def failures(count):
-        for index in range(count):
-            with pytest.raises(FerryError):
-                failing(ferry, index)
-
-    with httpx.Client(transport=OFFLINE) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
-        measure(calls, WARM_UP, 10_000)
-        measure(failures, WARM_UP, 2_000)
-
-
 async def crowd(offline, count):
     async def calls():
         for _ in range(count // 10):
