@@ -33,13 +33,12 @@ def read_file(path: Path, longest: float = float("inf")) -> bytes:
     with open(path, "rb", buffering=0, opener=open_at_once) as opened:
         while len(content) <= longest:
             piece = opened.read(_PIECE)
-            if piece is None:  # the pipe is open and has no data yet
-                if not select.select([opened], [], [], _READ_TIMEOUT)[0]:
-                    raise TimeoutError("nothing was sent")
-            elif piece:
+            if piece:
                 content += piece
-            else:
+            elif piece is not None:
                 break
+            elif not select.select([opened], [], [], _READ_TIMEOUT)[0]:  # an open pipe without data
+                raise TimeoutError("nothing was sent")
     return content
 
 

@@ -32,7 +32,7 @@ _STEPS: Final = {
     "start_tls.failed": "interrupted",
     "send_request_headers.started": "sending",
 }
-"""The steps that matter, by their names behind the protocol's, as in ``http11.``."""
+"""The steps that matter, by the last two parts of their names."""
 
 
 class OpenConnections:
@@ -151,7 +151,7 @@ class SendGuard:
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
         self._effect.is_followed = True
-        step = _STEPS.get(event.partition(".")[2])
+        step = _STEPS.get(".".join(event.split(".")[-2:]))
         if step == "connected":
             self._stream = info["return_value"]
             self.use_connection(self._stream)

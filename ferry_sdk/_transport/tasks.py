@@ -86,10 +86,11 @@ class BatchTasks:
         try:
             settings = self._batch.settings_of(call, self._transport.settings)
             value: object = await call.make(self._transport.view(settings))
-            self._ended.append((number, value, None))
         except BaseException as error:
             self._ended.append((number, None, error))
             if not isinstance(error, Exception):  # it is stopped, or the event loop ends
                 raise
+        else:
+            self._ended.append((number, value, None))
         finally:
             self._event.set()

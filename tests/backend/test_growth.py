@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RequestTimeoutError
+from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
@@ -97,26 +98,8 @@ def failing(ferry, index):
 @pytest.fixture(autouse=True)
 def few_ids(monkeypatch, ferry_sandbox):
     """Remember few ids and requests, so that no memory fills up while it is counted."""
-    few = deque(maxlen=8)
-    monkeypatch.setattr("ferry_sdk._engine.context.recent_ids", few)
-    monkeypatch.setattr("ferry_sdk._engine.requests.recent_ids", few)
+    monkeypatch.setattr(recent_ids, "_most", 8)
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
-
-
-def test_thousands_of_calls_of_a_thread():
-    def calls(count):
-        for _ in range(count):
-            ferry.catalogue.ports()
-
-    def failures(count):
-        for index in range(count):
-            with pytest.raises(FerryError):
-                failing(ferry, index)
-
-    with httpx.Client(transport=OFFLINE) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
-        measure(calls, WARM_UP, 4_000)
-        measure(failures, WARM_UP, 1_600)
 
 
 async def crowd(offline, count):
@@ -151,7 +134,7 @@ def test_thousands_of_calls_of_tasks(async_ferry, ferry_sandbox, loop):
     async def main():
         async with async_ferry, httpx.AsyncClient(transport=OFFLINE) as http_client:
             offline = AsyncFerry("t", base_url=URL, max_retries=0, http_client=http_client)
-            for use, number in ((crowd, 1_500), (fail, 800), (over_sockets, 500)):
+            for use, number in ((crowd, 3_000), (fail, 1_000), (over_sockets, 500)):
                 await use(offline, WARM_UP)
                 await forget_timers()
                 before, tasks = used(), len(anyio.get_running_tasks())

@@ -121,3 +121,13 @@ def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(world, loop,
     world.send(rate, "afterwards", loop)
     world.run()
     assert world.names == ["afterwards"]
+
+
+def test_a_request_that_does_not_look_again_is_passed_within_two_seconds(rate):
+    queue = rate._queue()
+    stalled, waiting = (queue.join(0.0, goes_first=False) for _ in range(2))
+    assert queue.take(stalled, 0.0) == 0.0
+    again = queue.take(waiting, 0.0)
+    assert again is not None
+    assert 0.0 < again < 1.1
+    assert queue.take(waiting, 2.1) == 0.0
