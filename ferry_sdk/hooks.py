@@ -193,20 +193,18 @@ class Hooks:
 
     def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
-        level, shown = logging.DEBUG, None
-        if id(hook) not in self._known_failures:
-            level = logging.WARNING
-            shown = error.with_traceback(_without_library_frames(error.__traceback__))
+        is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
         name = getattr(hook, "__qualname__", type(hook).__name__)
         facts = name, call.operation, type(error).__name__, call.correlation_id
         fields = {"operation": call.operation, "correlation_id": call.correlation_id}
+        shown = error.with_traceback(_without_library_frames(error.__traceback__))
         logger.log(
-            level,
+            logging.DEBUG if is_known else logging.WARNING,
             "hook %s failed in %s: %s (correlation id %s)",
             *facts,
             extra=fields,
-            exc_info=shown,
+            exc_info=None if is_known else shown,
         )
 
 
