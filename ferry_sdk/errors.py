@@ -230,11 +230,9 @@ class PriceChangedError(FerryError):
         self.found: Decimal = found
         self.currency: str = currency
         self.expected_currency: str = expected_currency or currency
-        super().__init__(
-            f"the booking costs {money(found, currency)}, "
-            f"expected {money(expected, self.expected_currency)}"
-            f"{_currency_hint(currency, self.expected_currency)}"
-        )
+        wanted = money(expected, self.expected_currency)
+        hint = _currency_hint(currency, self.expected_currency)
+        super().__init__(f"the booking costs {money(found, currency)}, expected {wanted}{hint}")
 
 
 class PenaltyExceededError(FerryError):
@@ -268,16 +266,12 @@ class PenaltyExceededError(FerryError):
         is_foreign = self.expected_currency != currency
         problems: list[str] = []
         if limit is not None and (is_foreign or penalty > limit):
-            problems.append(
-                f"the cancellation costs {money(penalty, currency)}, "
-                f"the limit is {money(limit, self.expected_currency)}"
-            )
+            costs, most = money(penalty, currency), money(limit, self.expected_currency)
+            problems.append(f"the cancellation costs {costs}, the limit is {most}")
         paid_back = "an unknown amount" if refund is None else money(refund, currency)
         if min_refund is not None and (is_foreign or refund is None or refund < min_refund):
-            problems.append(
-                f"the cancellation pays back {paid_back}, "
-                f"expected at least {money(min_refund, self.expected_currency)}"
-            )
+            least = money(min_refund, self.expected_currency)
+            problems.append(f"the cancellation pays back {paid_back}, expected at least {least}")
         hint = _currency_hint(currency, self.expected_currency)
         super().__init__("; ".join(problems) + hint)
 
@@ -320,11 +314,8 @@ class OrderError(FerryError):
             f"{part.booking_id or f'part {number}'} is {part.state}"
             for number, part in enumerate(order.parts, 1)
         )
-        is_unknown = order.state == "unknown"
-        super().__init__(
-            f"order {order.id}: {cause} ({stands})",
-            outcome="unknown" if is_unknown else cause.outcome,
-        )
+        outcome: Outcome = "unknown" if order.state == "unknown" else cause.outcome
+        super().__init__(f"order {order.id}: {cause} ({stands})", outcome=outcome)
         self.order: Order = order
         self.cause: FerryError = cause
 
@@ -343,10 +334,8 @@ class UnresolvedWriteError(FerryError):
     """
 
     def __init__(self, entry: JournalEntry) -> None:
-        super().__init__(
-            f"the same {entry.operation} may have happened already "
-            f"(journal entry {entry.id}, correlation id {entry.correlation_id})"
-        )
+        ids = f"journal entry {entry.id}, correlation id {entry.correlation_id}"
+        super().__init__(f"the same {entry.operation} may have happened already ({ids})")
         self.entry: JournalEntry = entry
 
 

@@ -48,16 +48,13 @@ class Unset:
 
 UNSET: Final = Unset()
 
-ClientTransportT_co = TypeVar(
-    "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
-)
-TransportT = TypeVar("TransportT", bound=Transport | AsyncTransport)
+TransportT_co = TypeVar("TransportT_co", bound=Transport | AsyncTransport, covariant=True)
 ClientT = TypeVar("ClientT", bound="Client[Any, Any, Any]")
 HttpClientT = TypeVar("HttpClientT")
 Token = TypeVar("Token", bound=str | Awaitable[str])
 
 
-class Client(Generic[ClientTransportT_co, Token, HttpClientT]):
+class Client(Generic[TransportT_co, Token, HttpClientT]):
     """The common base of `Ferry` and `AsyncFerry`."""
 
     _transport_class: ClassVar[Any]
@@ -103,7 +100,7 @@ class Client(Generic[ClientTransportT_co, Token, HttpClientT]):
             limiter=limiter,
             is_async=is_async,
         )
-        self._transport: ClientTransportT_co = self._transport_class(settings, http_client)
+        self._transport: TransportT_co = self._transport_class(settings, http_client)
         self._owns_pool = http_client is None
 
     def with_options(  # noqa: PYI019 -- Jedi reads `Self` as `Client`
@@ -188,7 +185,7 @@ def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
     return view
 
 
-def transport_of(client: Client[TransportT, Any, Any]) -> TransportT:
+def transport_of(client: Client[TransportT_co, Any, Any]) -> TransportT_co:
     """Return what performs the calls; the attribute is private, so that editors do not offer it."""
     return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
 

@@ -129,9 +129,6 @@ class InBoard(Model):
     has_window: bool = False
 
 
-_NOTHING_IN_BOARD: Final = InBoard.model_construct()  # builds no validator at import
-
-
 class Place(Model):
     """One accommodation of a sailing. Interface: Place.
 
@@ -160,7 +157,7 @@ class Place(Model):
     capacity: int
     use: PlaceUse
     name: str
-    in_board: InBoard = _NOTHING_IN_BOARD
+    in_board: InBoard = InBoard.model_construct()  # builds no validator at import
 
 
 class Availability(Model):

@@ -126,11 +126,8 @@ class BookingCreated(WithActions, PricedModel):
 def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
     """Return a booking in a few lines: its state, its price, more lines, and what comes next."""
     price = money(booking.total_price, booking.currency)
-    lines = [
-        f"Booking {booking.booking_reference}: {booking.stage}, {price}",
-        f"id {booking.booking_id}",
-        *more,
-    ]
+    head = f"Booking {booking.booking_reference}: {booking.stage}, {price}"
+    lines = [head, f"id {booking.booking_id}", *more]
     for action in booking.next_actions():
         until = f", until {_minutes(action.time_limit)}" if action.time_limit else ""
         lines.append(f"next {action.name}, {action.action.type}{until}")

@@ -179,7 +179,7 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:
     """Return the rules of a field; none if it needs pydantic."""
     kind: Any = field.annotation
-    if field.validation_alias:
+    if field.validation_alias or field.default_factory:
         return ()
     if field.metadata or (kind,) in _RULES:
         return _RULES.get((kind, *field.metadata), ())

@@ -357,14 +357,16 @@ def parse_input(
 
 
 def elements_of(
-    values: object, argument: str, model: type[Input] | None = None
+    values: object, argument: str, model: type[Input] | None = None, *, may_be_empty: bool = False
 ) -> Sequence[object]:
     """Return the elements of a list or another iterable."""
-    if isinstance(values, (list, tuple)):
-        return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
-    # Iterating over a model yields its fields.
-    is_one = isinstance(values, str | bytes | Mapping | BaseModel)
-    if is_one or not isinstance(values, Iterable):
-        source = "" if model is None else _SOURCES[model]
-        raise InvalidInputError(f"expected a list{source}", field=argument)
-    return tuple(cast("Iterable[object]", values))
+    if not isinstance(values, (list, tuple)):
+        # Iterating over a model yields its fields.
+        is_one = isinstance(values, str | bytes | Mapping | BaseModel)
+        if is_one or not isinstance(values, Iterable):
+            source = "" if model is None else _SOURCES[model]
+            raise InvalidInputError(f"expected a list{source}", field=argument)
+        values = tuple(cast("Iterable[object]", values))
+    if not values and not may_be_empty:
+        raise InvalidInputError("expected at least one", field=argument)
+    return values  # pyright: ignore[reportUnknownVariableType] -- from a caller

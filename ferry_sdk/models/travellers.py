@@ -124,7 +124,9 @@ class Travellers(Sequence[Traveller]):
             raise InvalidInputError("expected AgeBands", field="bands")
         parsed = tuple(
             parse_input(Traveller, traveller, "travellers", index)
-            for index, traveller in enumerate(elements_of(travellers, "travellers"))
+            for index, traveller in enumerate(
+                elements_of(travellers, "travellers", may_be_empty=True)
+            )
         )
         object.__setattr__(self, "_travellers", parsed)
         object.__setattr__(self, "bands", bands)
@@ -181,6 +183,9 @@ class Travellers(Sequence[Traveller]):
         if isinstance(index, slice):
             return Travellers(self._travellers[index], bands=self.bands)
         return self._travellers[index]
+
+    def __iter__(self) -> Iterator[Traveller]:
+        return iter(self._travellers)
 
     def __len__(self) -> int:
         return len(self._travellers)
@@ -240,13 +245,15 @@ def contradictions(
         last: The day of the last sailing.
         bands: The limits of age for travellers without a type.
     """
+    problems: list[TravellerProblem] = []
+    kinds: list[PassengerType | None] = []
     day = first or first_day_possible()
-    problems = [
-        TravellerProblem(index, field, problem)
-        for index, traveller in enumerate(party)
-        for field, problem in _of_traveller(traveller, day, last or day, is_known=first is not None)
-    ]
-    kinds = [type_of(traveller, day, bands) for traveller in party]
+    for index, traveller in enumerate(party):
+        born, stated_age = map(traveller.get, ("birth_date", "age"))
+        age = stated_age if born is None else age_on(born, day)
+        kinds.append(traveller.get("type") or (None if age is None else bands.type_at(age)))
+        is_known = first is not None
+        problems += _of_traveller(index, traveller, age, day, last or day, is_known=is_known)
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
         problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
@@ -255,29 +262,30 @@ def contradictions(
     return problems
 
 
-def type_of(traveller: Mapping[str, Any], day: date, bands: AgeBands) -> PassengerType | None:
-    """Return the type that is stated, else that of the age on a day; None if it is not known."""
-    age = age_of(traveller, day)
-    return traveller.get("type") or (None if age is None else bands.type_at(age))
-
-
 def _of_traveller(
-    traveller: Mapping[str, Any], day: date, last: date, *, is_known: bool
-) -> Iterator[tuple[str, str]]:
+    index: int,
+    traveller: Mapping[str, Any],
+    age: int | None,
+    day: date,
+    last: date,
+    *,
+    is_known: bool,
+) -> Iterator[TravellerProblem]:
     """Yield the fields of a traveller that contradict each other or the days of travel."""
     stated_age, kind, expiry = map(traveller.get, ("age", "type", "doc_expiration"))
-    age = age_of(traveller, day)
     if age is None:
         pass
     elif age < 0 and (is_known or traveller["birth_date"] != day + timedelta(days=1)):
-        yield "birth_date", "after the day of travel"
+        yield TravellerProblem(index, "birth_date", "after the day of travel")
     elif stated_age not in (None, age) and (is_known or stated_age != age + 1):
-        yield "age", "not the age of the birth date on the day of travel"
+        problem = "not the age of the birth date on the day of travel"
+        yield TravellerProblem(index, "age", problem)
     elif kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
         article = "a" if kind is PassengerType.CHILD else "an"
-        yield "type", f"the age is not that of {article} {kind}"
+        yield TravellerProblem(index, "type", f"the age is not that of {article} {kind}")
     if expiry is not None and expiry < last:
-        yield "doc_expiration", "the document expires before the last day of travel"
+        problem = "the document expires before the last day of travel"
+        yield TravellerProblem(index, "doc_expiration", problem)
 
 
 _PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
@@ -294,23 +302,17 @@ def _repeated(
     """Yield a problem for each traveller named as an earlier one, from whom no detail differs."""
     earlier: dict[str, list[int]] = {}
     for index, traveller in enumerate(party):
-        name = _name_of(traveller, fields)
-        for other in earlier.get(name, ()):
+        texts: list[Any] = [*map(traveller.get, fields)]
+        if None in texts:
+            continue
+        words = " ".join(map("".join, map(str.split, texts)))
+        name = unicodedata.normalize("NFKC", words).casefold()
+        for other in earlier.setdefault(name, []):
             pairs = [(traveller.get(detail), party[other].get(detail)) for detail in details]
             if all(None in pair or pair[0] == pair[1] for pair in pairs):
                 yield TravellerProblem(index, fields[-1], f"the same as of traveller {other + 1}")
                 break
-        if name:
-            earlier.setdefault(name, []).append(index)
-
-
-def _name_of(traveller: Mapping[str, Any], fields: Sequence[str]) -> str:
-    """Return the texts of some fields without case and spaces; empty if one is missing."""
-    texts: list[Any] = [traveller.get(field) for field in fields]
-    if None in texts:
-        return ""
-    name = " ".join(["".join(text.split()) for text in texts])
-    return unicodedata.normalize("NFKC", name).casefold()
+        earlier[name].append(index)
 
 
 def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:

@@ -30,12 +30,13 @@ from ferry_sdk.models.inputs import (
     Traveller,
     Vehicle,
     VehicleDict,
+    elements_of,
 )
 from ferry_sdk.orders import steps
 from ferry_sdk.orders.order import Intended, Order, OrderPart
 from ferry_sdk.orders.progress import Progress, load, of_record
 from ferry_sdk.planning.catalogues import deadline_of
-from ferry_sdk.resources.arguments import identifier, some_of
+from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import method
 from ferry_sdk.resources.bookings import BookingsGroup
 
@@ -120,7 +121,7 @@ def hold(
     of_each = {"passengers": party, "vehicle": vehicle, "contact": contact}
     creations = [
         _creation(f"selections[{index}]", availabilities=selection, **of_each)
-        for index, selection in enumerate(some_of(selections, "selections"))
+        for index, selection in enumerate(elements_of(selections, "selections"))
     ]
     plan = Intended([OrderPart() for _ in creations], "hold")
     progress = Progress(_checked(journal), "hold", plan)

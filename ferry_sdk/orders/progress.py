@@ -215,9 +215,8 @@ class Progress:
         """Read bookings, all by default, and note what they show."""
         wanted = range(len(self.parts)) if indices is None else indices
         ids = {index: self.parts[index].booking_id for index in wanted}
-        bookings: dict[int, Booking] = yield from self.read(
-            {index: BookingsGroup.get(None, id_) for index, id_ in ids.items() if id_ is not None}
-        )
+        reads = {index: BookingsGroup.get(None, id_) for index, id_ in ids.items() if id_}
+        bookings: dict[int, Booking] = yield from self.read(reads)
         for index, booking in bookings.items():
             self.see(index, booking)
         return bookings
@@ -290,11 +289,10 @@ def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
 
 def find_change(journal: Journal, booking_id: str) -> str:
     """Return the id of the last order that changes a booking; empty without one."""
-    records = (record for record in journal.load_orders() if record.kind == "change")
-    orders = [of_record(journal, record).order for record in records]
-    return next(
-        (order.id for order in reversed(orders) if order.parts[1].booking_id == booking_id), ""
-    )
+    for record in reversed(journal.load_orders()):
+        if record.kind == "change" and of_record(journal, record).parts[1].booking_id == booking_id:
+            return record.id
+    return ""
 
 
 def of_record(journal: Journal, record: OrderRecord) -> Progress:

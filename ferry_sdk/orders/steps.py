@@ -246,12 +246,8 @@ def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
 def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
     """Cancel the old booking once the new one is issued."""
     timeout = _ISSUE_TIME if progress.until is None else progress.until - time.monotonic()
-    issued: Operation[Booking] = BookingsGroup.wait(
-        None,
-        str(progress.parts[0].booking_id),
-        until=Stage.TICKETED,
-        deadline=max(0.001, min(timeout, _ISSUE_TIME)),
-    )
+    timeout, booking_id = max(0.001, min(timeout, _ISSUE_TIME)), str(progress.parts[0].booking_id)
+    issued = BookingsGroup.wait(None, booking_id, until=Stage.TICKETED, deadline=timeout)
     try:
         progress.see(0, (yield from progress.read({0: issued}))[0])
     except FerryError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
@@ -52,7 +52,7 @@ def identifier(value: object, argument: str) -> str:
 
 def identifiers(values: object, argument: str) -> list[str]:
     """Return a list of valid identifiers."""
-    elements = elements_of(values, argument)
+    elements = elements_of(values, argument, may_be_empty=True)
     return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(elements)]
 
 
@@ -167,11 +167,3 @@ def _shape_of(model: type[Input]) -> Callable[[object], Values]:
         fields[name] = need[annotated[parts]]
     shape: Any = with_config(ConfigDict(extra="ignore"))(TypedDict("shape", fields))  # type: ignore[operator]  # mypy knows it with literals only
     return TypeAdapter(shape).validator.validate_python
-
-
-def some_of(values: object, argument: str, model: type[Input] | None = None) -> Sequence[object]:
-    """Return the elements of a list or another iterable; reject an empty one."""
-    elements = elements_of(values, argument, model)
-    if not elements:
-        raise InvalidInputError("expected at least one", field=argument)
-    return elements

@@ -184,5 +184,4 @@ def _copy_signature(
     wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
     wrapper.__signature__ = signature.replace(return_annotation=answer)
     del wrapper.__wrapped__
-    call: Callable[..., Any] = wrapper
-    return call
+    return cast("Callable[..., Any]", wrapper)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, time
+from operator import itemgetter
 from typing import Final, cast
 
 from ferry_sdk._engine.validation import flag
@@ -24,6 +25,7 @@ from ferry_sdk.models.inputs import (
     VehicleDict,
     VehicleQuery,
     VehicleQueryDict,
+    elements_of,
     parse_input,
 )
 from ferry_sdk.models.travellers import (
@@ -33,7 +35,6 @@ from ferry_sdk.models.travellers import (
     age_of,
     contradictions,
     first_day_possible,
-    type_of,
 )
 from ferry_sdk.resources.arguments import (
     ReservationTypeName,
@@ -43,13 +44,13 @@ from ferry_sdk.resources.arguments import (
     drop_none,
     identifier,
     optional,
-    some_of,
     values_of,
 )
 
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _SENT: Final = ("availability_id", "tariff_id", "place_id")
 """What is sent of a selection."""
+_sent_of: Final = itemgetter(*_SENT)
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
 
 
@@ -122,20 +123,22 @@ def passengers_on(
         if age is None or age < 0:
             problem = "required for a search" if age is None else "after the day of travel"
             raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
-        kind, order = type_of(vars(value), day, bands), value.order
+        kind, order = value.type or bands.type_at(age), value.order
         values = drop_none(type=kind, gender=value.gender, age=age, order=order)
         return parse_input(SearchPassenger, values, "passengers", index)
 
-    return [parse(value, index) for index, value in enumerate(some_of(passengers, "passengers"))]
+    return [
+        parse(value, index) for index, value in enumerate(elements_of(passengers, "passengers"))
+    ]
 
 
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Values]:
     """Validate the selections; a tariff locked to a round trip allows one company only."""
     chosen = [
         values_of(Selection, value, "availabilities", index)
-        for index, value in enumerate(some_of(availabilities, "availabilities", Selection))
+        for index, value in enumerate(elements_of(availabilities, "availabilities", Selection))
     ]
-    if len({choice["company"] for choice in chosen if "company" in choice}) > 1:
+    if len(chosen) > 1 and len({choice["company"] for choice in chosen if "company" in choice}) > 1:
         for index, choice in enumerate(chosen):
             if choice.get("roundtrip_locked"):
                 problem = "the tariff is valid only as a round trip with the same company"
@@ -162,7 +165,8 @@ def booking(
     """Return the body of a booking. Interface: POST /api/booking."""
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
-        body["availabilities"] = [{name: choice[name] for name in _SENT} for choice in chosen]
+        sent = map(_sent_of, chosen)
+        body["availabilities"] = [dict(zip(_SENT, values, strict=True)) for values in sent]
     kind = optional(reservation_type, "reservation_type")
     if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
         body["reservation_type"] = kind
@@ -189,11 +193,11 @@ def _party(
             one; `field` names it.
     """
     bands: AgeBands = getattr(passengers, "bands", DEFAULT_BANDS)
-    listed = some_of(passengers, "passengers")
+    listed = elements_of(passengers, "passengers")
     party = [
-        values_of(
-            Traveller if isinstance(value, Traveller) else Passenger, value, "passengers", index
-        )
+        drop_none(**vars(value))
+        if isinstance(value, Traveller)
+        else values_of(Passenger, value, "passengers", index)
         for index, value in enumerate(listed)
     ]
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
@@ -204,11 +208,15 @@ def _party(
         raise InvalidInputError(problem.problem, field=where)
     for index, (value, passenger) in enumerate(zip(listed, party, strict=True)):
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
-            day = first or first_day_possible()
-            passenger.update(drop_none(type=type_of(passenger, day, bands)))
-            parse_input(Passenger, passenger, "passengers", index)
-            if first is not None:
-                passenger.update(drop_none(age=age_of(passenger, first)))
+            age = age_of(passenger, first or first_day_possible())
+            if age is not None:
+                passenger.setdefault("type", bands.type_at(age))
+            for name in ("first_name", "last_name", "type"):
+                if name not in passenger:
+                    where = f"passengers[{index}].{name}"
+                    raise InvalidInputError("required for a booking", field=where)
+            if age is not None and first is not None:
+                passenger["age"] = age
         passenger["type"] = _TYPES[passenger["type"]]
         passenger.setdefault("order", index + 1)
         if "gender" in passenger:

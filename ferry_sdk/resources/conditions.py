@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from ferry_sdk._engine.operation import Wait
@@ -31,13 +32,11 @@ def booking_until(
     stages: list[object] = [*wanted] if isinstance(wanted, Iterable) else []
     if not stages or not all(isinstance(stage, str) for stage in stages):
         raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
-    return Wait(
-        seconds,
-        until=lambda booking: booking.stage in stages,
-        is_final=lambda booking: booking.stage in _FINAL,
-        due_times=_dates_of,
-        on_progress=on_progress,
-    )
+    return Wait(seconds, partial(_is_at, stages), partial(_is_at, _FINAL), _dates_of, on_progress)
+
+
+def _is_at(stages: Collection[object], booking: Booking) -> bool:
+    return booking.stage in stages
 
 
 def voucher_available(

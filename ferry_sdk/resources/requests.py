@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 from pydantic import JsonValue
@@ -58,9 +58,7 @@ def _method_of(value: object) -> str:
 
 def _path_of(value: object) -> str:
     """Return the encoded path without its first slash; it stays below the client's address."""
-    if not isinstance(value, str):
-        raise InvalidInputError("expected a text", field="path")
-    path = value.removeprefix("/")
+    path = value.removeprefix("/") if isinstance(value, str) else ""
     if not path or path.startswith("/") or "\\" in path or _SCHEME.match(path):
         raise InvalidInputError("expected a path relative to base_url", field="path")
     if "?" in path or "#" in path:
@@ -72,12 +70,11 @@ def _path_of(value: object) -> str:
 
 
 def _params_of(value: object) -> dict[str, object]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
+    given: Any = {} if value is None else value
+    if not isinstance(given, Mapping):
         raise InvalidInputError("expected a mapping", field="params")
     params: dict[str, object] = {}
-    for name, member in cast("Mapping[object, object]", value).items():
+    for name, member in cast("Mapping[object, object]", given).items():
         where = f"params[{name!r}]"
         if not isinstance(name, str):
             raise InvalidInputError("expected a text as the name", field=where)

@@ -9,7 +9,7 @@ from ferry_sdk import Ferry, orders
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.journal.conftest import postgres, sqlite_url, url
-from tests.support.trip import PASSENGERS, found
+from tests.support.trip import PASSENGERS, selected
 
 __all__ = ["postgres", "sqlite_url", "url"]
 
@@ -21,9 +21,7 @@ class Desk(NamedTuple):
     run: Callable
 
     def selections(self, count=2):
-        sailing = found(self.ferry)
-        tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
-        return [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in range(count)]
+        return [[selected(self.ferry, place)] for place in range(count)]
 
     def hold(self, count=2):
         return self.run(orders.hold, self.selections(count), passengers=PASSENGERS)

@@ -11,7 +11,7 @@ from ferry_sdk import Ferry, OrderError, orders
 from ferry_sdk.journal import Journal
 from tests.support.processes import start
 from tests.support.tiers import LONG
-from tests.support.trip import PASSENGERS, found
+from tests.support.trip import PASSENGERS, selected
 
 pytestmark = [LONG, pytest.mark.timeout(600), pytest.mark.usefixtures("look_once")]
 
@@ -39,9 +39,7 @@ with Journal(url) as journal, Ferry(event_hooks=hooks) as ferry:
 
 
 def prepared(kind, ferry, journal):
-    sailing = found(ferry)
-    tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
-    chosen = [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in (0, 1)]
+    chosen = [[selected(ferry, place)] for place in (0, 1)]
     selections = [[one.model_dump(mode="json") for one in some] for some in chosen]
     who, limit = {"passengers": PASSENGERS}, {"max_penalty": {"EUR": 1000}}
     if kind == "hold":

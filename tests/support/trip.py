@@ -39,6 +39,12 @@ def found(ferry, **which):
     return ferry.availability.search(**search_arguments(**which))[0]
 
 
+def selected(ferry, place=0):
+    sailing = found(ferry)
+    tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
+    return sailing.select(tariff=tariff, place=sailing.places[place])
+
+
 def booked(ferry, **which):
     availability = found(ferry, **which)
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
