@@ -31,7 +31,7 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve, postpone
-from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect, record
+from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
@@ -118,11 +118,11 @@ class ToolRunner:
         except BaseException:
             status, outcome = ("unknown", "unknown") if call.is_sent else ("failed", "not_sent")
             interrupted = {"status": status, "error": {"code": "interrupted", "outcome": outcome}}
-            yield from record(call.record(interrupted), self.audit)
+            yield from call.record(interrupted, self.audit)
             raise
         else:
             if not isinstance(answer, ApprovalRequest):
-                yield from record(call.record(answer), self.audit)
+                yield from call.record(answer, self.audit)
             return answer
         finally:
             self._under_way.discard(call)

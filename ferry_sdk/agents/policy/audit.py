@@ -99,16 +99,17 @@ class ToolCall:
             if isinstance(value, str):
                 self.subject[name] = value if _ID.fullmatch(value) else "?"
 
-    def record(self, answer: Mapping[str, Any]) -> AuditRecord:
-        """Return the audit record of the answered call."""
+    def record(
+        self, answer: Mapping[str, Any], audit: Callable[[AuditRecord], Any] | None
+    ) -> Generator[CallHandler, Any, None]:
+        """Log the answered call, and hand its record to the caller's `audit`, if there is one."""
         status, error = answer["status"], answer.get("error", {})
-        outcome = {"done": "done", "approval_needed": "not_sent"}.get(status)
-        return AuditRecord(
+        entry = AuditRecord(
             at=datetime.now(timezone.utc),
             tool=self.tool,
             status=status,
             code=error.get("code"),
-            outcome=outcome or error["outcome"],
+            outcome=error.get("outcome", "done" if status == "done" else "not_sent"),
             subject=dict(self.subject),
             approval=self.approval,
             amount=self.amount,
@@ -116,34 +117,26 @@ class ToolCall:
             correlation_id=self.correlation_id,
             seconds=time.monotonic() - self.started,
         )
-
-
-def record(
-    entry: AuditRecord, audit: Callable[[AuditRecord], Any] | None
-) -> Generator[CallHandler, Any, None]:
-    """Log a call, and hand its record to the caller's `audit`, if there is one."""
-    result = entry.code or entry.status
-    fields = {"operation": entry.tool, "correlation_id": entry.correlation_id}
-    fields["outcome"] = entry.outcome
-    logger.info(
-        "tool %s: %s (correlation id %s)", entry.tool, result, entry.correlation_id, extra=fields
-    )
-    if audit is None:
-        return
-    try:
-        yield CallHandler(audit, entry)
-    except Exception as error:  # noqa: BLE001 -- a failed audit does not fail the call
-        logger.error(  # noqa: TRY400 -- the traceback may hold what a log must not
-            "the audit of tool %s failed: %s (correlation id %s)",
-            entry.tool,
-            type(error).__name__,
-            entry.correlation_id,
-            extra=fields,
-        )
-    except GeneratorExit:
-        raise
-    except BaseException:
-        # The call's task was cancelled while `audit` ran: a second record is better than none.
-        with suppress(Exception):
+        tool, call_id = self.tool, self.correlation_id
+        fields = {"operation": tool, "correlation_id": call_id, "outcome": entry.outcome}
+        ended = entry.code or status
+        logger.info("tool %s: %s (correlation id %s)", tool, ended, call_id, extra=fields)
+        if audit is None:
+            return
+        try:
             yield CallHandler(audit, entry)
-        raise
+        except Exception as error:  # noqa: BLE001 -- a failed audit does not fail the call
+            logger.error(  # noqa: TRY400 -- the traceback may hold what a log must not
+                "the audit of tool %s failed: %s (correlation id %s)",
+                tool,
+                type(error).__name__,
+                call_id,
+                extra=fields,
+            )
+        except GeneratorExit:
+            raise
+        except BaseException:
+            # The call's task was cancelled while `audit` ran: a second record is better than none.
+            with suppress(Exception):
+                yield CallHandler(audit, entry)
+            raise

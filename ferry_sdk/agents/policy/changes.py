@@ -14,7 +14,7 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
-from ferry_sdk.agents.policy.known_ids import require
+from ferry_sdk.agents.policy.known_ids import KnownRecord, require
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
@@ -24,7 +24,6 @@ from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 from ferry_sdk.orders.order import Order
 
-_READS: Final = {"booking_id": "bookings.get", "ticket_id": "tickets.get"}
 _CONFIRMED: Final = SAFETY["bookings.confirm"].confirmed_by[0]
 _CANCELLED: Final = SAFETY["bookings.cancel"].confirmed_by[0]
 _LAPSED: Final = Proof(
@@ -39,13 +38,12 @@ class _Change:
     def __init__(self, state: ToolkitState, subject: _Subject) -> None:
         self._state = state
         self._subject: _Subject = subject
+        self._what = subject.removesuffix("_id")
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return one identity for each booking or ticket."""
         some_id: str = values[self._subject]
-        record = self._state.known_ids.record(self._subject, some_id)
-        what = f"the {self._subject.removesuffix('_id')}"
-        record = require(record, what, self._subject)
+        record = self._record(some_id)
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 
@@ -53,14 +51,19 @@ class _Change:
         """Return the notes of the answer."""
         return []
 
-    def _check_open(self, record: Booking | Ticket) -> None:
-        """Refuse to change what is cancelled or has lapsed, so that nobody is asked in vain."""
+    def _record(self, some_id: str) -> KnownRecord:
+        record = self._state.known_ids.record(self._subject, some_id)
+        return require(record, f"the {self._what}", self._subject)
+
+    def _read_open(self, some_id: str) -> Generator[Invoke, Any, Any]:
+        """Read the booking or ticket; refuse to change it if it is cancelled or has lapsed."""
+        record: Booking | Ticket = yield Invoke(f"{self._what}s.get", {self._subject: some_id})
         self._state.remember(record, {})
-        what = self._subject.removesuffix("_id")
         if _CANCELLED.is_confirmed_by(record):
-            raise RefusedError("already_cancelled", what)
+            raise RefusedError("already_cancelled", self._what)
         if _LAPSED.is_confirmed_by(record):
-            raise RefusedError("booking_ended", what)
+            raise RefusedError("booking_ended", self._what)
+        return record
 
 
 class Confirm(_Change):
@@ -69,8 +72,7 @@ class Confirm(_Change):
     def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the payment at the current price."""
         booking_id = identity.target_id
-        booking: Booking = yield Invoke("bookings.get", {"booking_id": booking_id})
-        self._check_open(booking)
+        booking: Booking = yield from self._read_open(booking_id)
         is_being_issued = booking.stage == Stage.IN_PROGRESS
         if _CONFIRMED.is_confirmed_by(booking) or (
             is_being_issued and booking.payment_status == PaymentStatus.PAID
@@ -93,11 +95,9 @@ class Confirm(_Change):
             return hold
 
         before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
-        record = self._state.known_ids.record("booking_id", booking_id)
         return WritePlan(
             {"booking_id": booking_id, "expect_total": total, "currency": currency},
-            f"Confirm and pay {money(total, currency)}{before}: "
-            f"{record.description if record else booking_id}",
+            f"Confirm and pay {price}{before}: {self._record(booking_id).description}",
             total,
             currency,
             count,
@@ -106,7 +106,7 @@ class Confirm(_Change):
     def check_since(self, identity: Identity) -> Generator[Invoke, Any, None]:
         """Refuse to confirm a booking that was cancelled, perhaps by others, or has ended since."""
         with suppress(FerryError):
-            self._check_open((yield Invoke("bookings.get", {"booking_id": identity.target_id})))
+            yield from self._read_open(identity.target_id)
 
 
 class Cancel(_Change):
@@ -115,27 +115,24 @@ class Cancel(_Change):
     def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the cancellation at the current penalty."""
         some_id = identity.subject[self._subject]
-        read = Invoke(_READS[self._subject], {self._subject: some_id})
         try:
             fee: CancellationFee = yield Invoke("bookings.cancel_fee", {"id": some_id})
         except FerryError as refusal:
             if may_be_done(refusal):  # a service may name no fee of what is cancelled
-                self._check_open((yield read))
+                yield from self._read_open(some_id)
             raise
         if fee.ticket_status in {_CANCELLED.tickets, _LAPSED.tickets}:
-            self._check_open((yield read))  # it may be the status of one ticket of a booking
+            yield from self._read_open(some_id)  # it may be the status of a booking's ticket
         penalty, refund, currency = fee.penalty_amount, fee.refund_amount, fee.currency
         if penalty > values.get("max_penalty", penalty):
             details = {"penalty": format_amount(penalty), "currency": currency}
             cost = money(penalty, currency)
             raise RefusedError("cancelling_costs", cost, field="max_penalty", **details)
-        record = self._state.known_ids.record(self._subject, some_id)
-        description = record.description if record else some_id
-        is_booking = self._subject == "booking_id"
-        booking_id = some_id if is_booking else record.booking_id if record else None
+        record = self._record(some_id)
+        booking_id = some_id if self._subject == "booking_id" else record.booking_id
         return WritePlan(
             {**values, "max_penalty": penalty, "min_refund": refund, "currency": currency},
-            f"Cancel {description}: {money(penalty, currency)} is kept, "
+            f"Cancel {record.description}: {money(penalty, currency)} is kept, "
             f"{money(refund, currency)} is paid back",
             penalty,
             currency,
@@ -163,8 +160,7 @@ class Replace(Cancel):
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the payment of the new booking, and the cancellation at the current penalty."""
-        booking: Booking = yield Invoke("bookings.get", {"booking_id": identity.target_id})
-        self._check_open(booking)
+        booking: Booking = yield from self._read_open(identity.target_id)
         if booking.stage != Stage.TICKETED:
             is_waiting = booking.stage == Stage.IN_PROGRESS
             step = {"next_step": TEXTS["being_issued"]} if is_waiting else {}

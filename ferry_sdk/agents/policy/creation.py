@@ -90,10 +90,9 @@ class Create:
         ]
         values = {**values, "availabilities": selections}
         _check_party(values, chosen)
-        who = count_travellers(passengers)
-        and_vehicle = " and a vehicle" if vehicle is not None else ""
+        who = count_travellers(passengers) + (" and a vehicle" if vehicle is not None else "")
         has_choice = any(len(shown.sailing.places) > 1 for shown, _, _ in chosen)
-        more = and_vehicle + (TEXTS["may_be_dearer"] if has_choice and total is None else "")
+        more = TEXTS["may_be_dearer"] if has_choice and total is None else ""
         kind = chosen[0].tariff.type.upper()
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
             raise RefusedError("other_type", kind, field="reservation_type")

@@ -101,15 +101,13 @@ def find(
 ) -> Reads:
     """Answer a call of a tool that makes several calls; `today` is called after them."""
     if tool == "trips_find":
-        answer = yield from _find_trips(values, known_ids)
-        answer["result"]["today"] = today().isoformat()
-        return answer
+        return (yield from _find_trips(values, known_ids, today))
     arguments = {"limit": PLACES, **values}
     matches = yield Invoke("places.find", arguments, SECONDS)
     return done_answer(places_view(matches))
 
 
-def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
+def _find_trips(values: Mapping[str, Any], known_ids: KnownIds, today: Callable[[], date]) -> Reads:
     arguments = dict(values)
     limit: int = arguments.pop("limit", OFFERS)
     vehicle: VehicleMatch | None = None
@@ -135,6 +133,7 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
+    view["today"] = today().isoformat()
     return done_answer(view, _notes(trips))
 
 

@@ -186,8 +186,7 @@ class Writes:
             result = yield Invoke(registered.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                notes = write.conclude(plan, hold, result)
-                return self._complete(registered, result, notes)
+                return self._complete(registered, result, write.conclude(plan, hold, result))
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False

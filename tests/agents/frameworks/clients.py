@@ -5,6 +5,7 @@ inside, as each runs in the environment of its own framework.
 """
 
 import asyncio
+import json
 import sys
 from contextlib import asynccontextmanager
 from functools import partial
@@ -130,6 +131,72 @@ def autogen_parameters(setting):
     if setting.way == "http":
         return StreamableHttpServerParams(**setting.http)
     return StdioServerParams(**setting.stdio, read_timeout_seconds=60)
+
+
+@asynccontextmanager
+async def dspy(setting):
+    import dspy
+    from mcp import ClientSession
+    from mcp.client.stdio import stdio_client
+
+    async def call(one, arguments):
+        return await one.acall(**arguments)
+
+    async with stdio_client(setting.parameters) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        tools = [
+            dspy.Tool.from_mcp_tool(session, one) for one in (await session.list_tools()).tools
+        ]
+        yield {one.name: partial(call, one) for one in tools}
+
+
+@asynccontextmanager
+async def agent_framework(setting):
+    from agent_framework import MCPStdioTool
+
+    async def call(one, arguments):
+        return await one.invoke(arguments=arguments)
+
+    async with MCPStdioTool(name="ferry", approval_mode=None, **setting.stdio) as server:
+        yield {one.name: partial(call, one) for one in server.functions}
+
+
+@asynccontextmanager
+async def strands(setting):
+    from mcp.client.stdio import stdio_client
+    from mcp.types import ElicitResult
+    from strands.tools.mcp import MCPClient
+
+    asking = setting.asking(ElicitResult)
+    with MCPClient(
+        partial(stdio_client, setting.parameters), elicitation_callback=asking
+    ) as client:
+
+        async def call(name, arguments):
+            return (await client.call_tool_async("1", name, arguments))["content"]
+
+        yield {one.tool_name: partial(call, one.tool_name) for one in client.list_tools_sync()}
+
+
+@asynccontextmanager
+async def haystack(setting):
+    from haystack_integrations.tools import mcp
+
+    over_http = setting.way == "http"
+    server = (
+        mcp.StreamableHttpServerInfo(**setting.http)
+        if over_http
+        else mcp.StdioServerInfo(**setting.stdio)
+    )
+    toolset = mcp.MCPToolset(server, eager_connect=True)
+
+    async def call(one, arguments):
+        return json.loads(await asyncio.to_thread(one.invoke, **arguments))
+
+    try:
+        yield {one.name: partial(call, one) for one in toolset}
+    finally:
+        toolset.close()
 
 
 async def main(name, way, answer):

@@ -31,13 +31,13 @@ class Setting:
         self.http = {"url": f"{self._base_url}/mcp", "headers": headers}
 
     @contextmanager
-    def toolkit(self):
-        """Open a toolkit in this process, in which the person answers at once."""
+    def toolkit(self, approve=None):
+        """Open a toolkit in this process; without `approve`, the person answers at once."""
         from ferry_sdk import Ferry
         from ferry_sdk.agents import Toolkit
 
         with Ferry(self._token, base_url=self._base_url) as ferry:
-            yield Toolkit(ferry, writes=True, approve=lambda _: self.agreed)
+            yield Toolkit(ferry, writes=True, approve=approve or (lambda _: self.agreed))
 
     @property
     def parameters(self):

@@ -6,6 +6,7 @@
 import asyncio
 import json
 import sys
+from contextlib import AsyncExitStack, ExitStack
 
 from journey import TASK, run_loop
 
@@ -13,7 +14,7 @@ from journey import TASK, run_loop
 async def pydantic_ai(setting, script):
     from fastmcp.client.elicitation import ElicitResult
     from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
-    from pydantic_ai import Agent
+    from pydantic_ai import Agent, Tool
     from pydantic_ai.mcp import MCPToolset
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
@@ -22,16 +23,29 @@ async def pydantic_ai(setting, script):
         call = script.next(getattr(messages[-1].parts[0], "content", None))
         return ModelResponse([ToolCallPart(*call) if call else TextPart("Done.")])
 
-    over_http = setting.way == "http"
-    way = StreamableHttpTransport(**setting.http) if over_http else StdioTransport(**setting.stdio)
-    # "failed": by default, the second refusal in a row ends the run.
-    toolset = MCPToolset(
-        way, elicitation_handler=setting.asking(ElicitResult), tool_error_behavior="failed"
-    )
-    if over_http:
-        setting.check_list(await toolset.list_tools())
-        return
-    await Agent(FunctionModel(respond), toolsets=[toolset]).run(TASK)
+    def tool(one):
+        words = (one.name, one.description, one.input_schema)
+        return Tool.from_schema(lambda **given: one.call(given), *words)
+
+    with ExitStack() as stack:
+        tools, toolsets = [], []
+        if setting.way == "toolkit":
+            tools = [*map(tool, stack.enter_context(setting.toolkit()).definitions())]
+        else:
+            over_http = setting.way == "http"
+            # "failed": by default, the second refusal in a row ends the run.
+            toolset = MCPToolset(
+                StreamableHttpTransport(**setting.http)
+                if over_http
+                else StdioTransport(**setting.stdio),
+                elicitation_handler=setting.asking(ElicitResult),
+                tool_error_behavior="failed",
+            )
+            if over_http:
+                setting.check_list(await toolset.list_tools())
+                return
+            toolsets = [toolset]
+        await Agent(FunctionModel(respond), tools=tools, toolsets=toolsets).run(TASK)
 
 
 async def openai_agents(setting, script):
@@ -107,14 +121,15 @@ def fill(schema, given):
 
 
 async def langchain(setting, script):
-    """The questions of the server interrupt the graph."""
+    """Over `MCPAdapter`, and with `interrupt` in `approve`, questions interrupt the graph."""
     from langchain.agents import create_agent
     from langchain.mcp import MCPAdapter
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from langchain_core.outputs import ChatGeneration, ChatResult
+    from langchain_core.tools import StructuredTool
     from langgraph.checkpoint.memory import InMemorySaver
-    from langgraph.types import Command
+    from langgraph.types import Command, interrupt
 
     class Scripted(BaseChatModel):
         _llm_type = "scripted"
@@ -128,13 +143,35 @@ async def langchain(setting, script):
             message = AIMessage("" if made else "Done.", tool_calls=made or [])
             return ChatResult(generations=[ChatGeneration(message=message)])
 
-    async with MCPAdapter({"mcpServers": {"ferry": setting.stdio}}) as adapter:
-        tools = await adapter.list_tools()
+    def ask(request):
+        answer = {"digest": None}
+        while answer["digest"] != request.digest:  # an answer may belong to another question
+            answer = interrupt({"summary": request.summary, "digest": request.digest})
+        return answer["agreed"] is True
+
+    def tool(one):
+        return StructuredTool(
+            name=one.name,
+            description=one.description,
+            args_schema=one.input_schema,
+            func=lambda **given: json.dumps(one.call(given)),
+        )
+
+    async with AsyncExitStack() as stack:
+        if setting.way in {"toolkit", "interrupt"}:
+            asking = ask if setting.way == "interrupt" else None
+            tools = [*map(tool, stack.enter_context(setting.toolkit(asking)).definitions())]
+        else:
+            adapter = MCPAdapter({"mcpServers": {"ferry": setting.stdio}})
+            tools = await (await stack.enter_async_context(adapter)).list_tools()
         agent = create_agent(Scripted(), tools, checkpointer=InMemorySaver())
         config = {"configurable": {"thread_id": "1"}}
         given = {"messages": [TASK]}
         while questions := (await agent.ainvoke(given, config)).get("__interrupt__"):
-            (request,) = questions[0].value["requests"]
+            if "digest" in (question := questions[0].value):
+                given = Command(resume={**question, "agreed": setting.agreed})
+                continue
+            (request,) = question["requests"]
             action, content = setting.answer_form(request["requested_schema"])
             answer = {"action": action, **({"content": content} if content else {})}
             given = Command(resume={"responses": {request["key"]: answer}})
@@ -162,6 +199,41 @@ async def smolagents(setting, script):
                 ToolCallingAgent(tools, Scripted()).run(TASK)
 
     await asyncio.to_thread(run)
+
+
+async def google_adk(setting, script):
+    from google.adk.agents import LlmAgent
+    from google.adk.models import BaseLlm, LlmResponse
+    from google.adk.runners import InMemoryRunner
+    from google.adk.tools import mcp_tool
+    from google.genai import types
+    from mcp.types import ElicitResult
+
+    class Scripted(BaseLlm):
+        async def generate_content_async(self, request, stream=False):
+            answered = request.contents[-1].parts[0].function_response
+            call = script.next(answered.response if answered else None)
+            part = types.Part(text="Done.")
+            if call:
+                part = types.Part.from_function_call(name=call[0], args=call[1])
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    over_http = setting.way == "http"
+    connection = (
+        mcp_tool.StreamableHTTPConnectionParams(**setting.http, timeout=60)
+        if over_http
+        else mcp_tool.StdioConnectionParams(server_params=setting.parameters, timeout=60)
+    )
+    asking = setting.asking(ElicitResult)
+    toolset = mcp_tool.McpToolset(connection_params=connection, elicitation_callback=asking)
+    agent = LlmAgent(name="ferries", model=Scripted(model="scripted"), tools=[toolset])
+    try:
+        if over_http:
+            setting.check_list(await toolset.get_tools())
+        else:
+            await InMemoryRunner(agent).run_debug(TASK, quiet=True)
+    finally:
+        await toolset.close()
 
 
 if __name__ == "__main__":

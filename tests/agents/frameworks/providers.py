@@ -44,5 +44,34 @@ async def google_genai(setting, script):
             contents += [reply.candidates[0].content, types.Content(role="user", parts=[part])]
 
 
+async def anthropic(setting, script):
+    import httpx2
+    from anthropic import Anthropic, beta_tool
+
+    def respond(request):
+        content = json.loads(request.content)["messages"][-1]["content"]
+        call = script.next(content[0]["content"] if script.calls else None)
+        made = {"type": "text", "text": "Done."}
+        if call:
+            made = {"type": "tool_use", "id": "1", "name": call[0], "input": call[1]}
+        message = {"id": "1", "type": "message", "role": "assistant", "model": "none"}
+        message |= {"usage": {"input_tokens": 1, "output_tokens": 1}, "content": [made]}
+        return httpx2.Response(
+            200, json={**message, "stop_reason": "tool_use" if call else "end_turn"}
+        )
+
+    def tool(one):
+        words = {"name": one.name, "description": one.description}
+        words |= {"input_schema": one.input_schema}
+        return beta_tool(lambda **given: json.dumps(one.call(given)), **words)
+
+    http_client = httpx2.Client(transport=httpx2.MockTransport(respond))
+    tools = Anthropic(api_key="none", http_client=http_client).beta.messages.tool_runner
+    with setting.toolkit() as toolkit:
+        asked = {"model": "none", "max_tokens": 1_000}
+        asked |= {"messages": [{"role": "user", "content": TASK}]}
+        tools(tools=[tool(one) for one in toolkit.definitions()], **asked).until_done()
+
+
 if __name__ == "__main__":
     run_loop(globals(), *sys.argv[1:])
