@@ -271,6 +271,12 @@ def test_orders_are_listed_shown_and_resumed(cli, ferry, ferry_sandbox, journal,
     assert ferry.bookings.get(order.parts[0].booking_id).stage == "voided"
     assert cli("orders", "list", "--journal", url).out == ""
     cli("orders", "show", "none", "--journal", url, code=3)
+    for count in (1, 2):
+        ferry_sandbox.faults.add("lose_reply", "bookings.create", after=count - 1)
+        named = {"passengers": trip.PASSENGERS, "contact": {"name": f"{count}", "email": "a@b.cz"}}
+        with pytest.raises(OrderError):
+            orders.hold(ferry, [selection] * count, **named, journal=journal)
+    assert len(cli("orders", "list", "--journal", url).out.splitlines()) == 3
 
 
 def test_a_booking_is_changed_after_one_question(cli, ferry, url, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from ferry_sdk import Availability, InvalidInputError, McpPort, notebook
 from tests.support import samples
 from tests.support.blocks import NOTEBOOKS
+from tests.support.processes import run
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
@@ -128,9 +129,7 @@ from ferry_sdk.notebook import fares_by_day, network_map
 fares_by_day([])._repr_png_(), network_map([])._repr_png_()
 print("matplotlib.pyplot" in sys.modules, "pandas" in sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program], new=True)
     assert done.stdout == "False False\n"
 
 
@@ -144,9 +143,7 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program], new=True)
     assert 'pip install "ferry-sdk[notebook]"' in done.stdout
 
 

@@ -45,10 +45,6 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.bodies import passengers_on
 
 CHANGES = "'--changes'"
-_TO_BOOK = (
-    "The price is that with the cheapest place. To book, run ferry book with these options and "
-    "--travellers FILE."
-)
 _PORT = "A port's code or name, in any of several languages."
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
@@ -217,7 +213,8 @@ def search(
     if not (wanted.changes or on in days):
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
-    note(_TO_BOOK)
+    note("The price is that with the cheapest place.")
+    note("To book, run ferry book with these options and --travellers FILE.")
     return Exit.DONE
 
 

@@ -180,13 +180,11 @@ def _error_fields(error: FerryError) -> dict[str, object]:
     """Return the fields of an error for programs, without bodies, travellers or tokens."""
     names = ("correlation_id", "entry_id", "status_code", "code", "request_id", "field")
     values = {name: getattr(error, name, None) for name in (*names, "retry_after")}
-    return {
-        "type": type(error).__name__,
-        "outcome": error.outcome,
-        "operation": error.operation,
-        **({"entry_id": error.entry.id} if isinstance(error, UnresolvedWriteError) else {}),
-        **{name: value for name, value in values.items() if value is not None},
-    }
+    if isinstance(error, UnresolvedWriteError):
+        values["entry_id"] = error.entry.id
+    known = {name: value for name, value in values.items() if value is not None}
+    kind = type(error).__name__
+    return {"type": kind, "outcome": error.outcome, "operation": error.operation, **known}
 
 
 def _hint(error: FerryError, on: object) -> str | None:
