@@ -100,7 +100,7 @@ class TripRequest(ABC):
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
-        passengers = self.passengers
+        passengers, back = self.passengers, query.way_back
         if query.first_day is not None:
             passengers = bodies.passengers_on(query.first_day, passengers)
         return AvailabilityGroup.search(
@@ -112,9 +112,9 @@ class TripRequest(ABC):
             out_at=query.day,
             out_time=_ANY_TIME,
             passengers=passengers,
-            ret_journey_id=None if query.back is None else query.back.journey_id,
-            ret_at=query.return_day,
-            ret_time=None if query.back is None else _ANY_TIME,
+            ret_journey_id=None if back is None else back.route.journey_id,
+            ret_at=None if back is None else back.day,
+            ret_time=None if back is None else _ANY_TIME,
             vehicle=None if isinstance(self.vehicle, str) else self.vehicle,
         )
 
@@ -175,8 +175,7 @@ class Query:
         route: The route.
         company: The company, as the search takes it.
         day: The day of departure.
-        back: The route of the way back; None: one way.
-        return_day: The day of the way back; None: one way.
+        way_back: The search of the way back alone, if both are asked together; None: one way.
         first_day: The day of the way out, if this is the search of a way back alone: travellers
             have their age of that day.
     """
@@ -184,21 +183,13 @@ class Query:
     route: Route
     company: str
     day: date
-    back: Route | None = None
-    return_day: date | None = None
+    way_back: Query | None = None
     first_day: date | None = None
 
     @property
     def search(self) -> AskedSearch:
         """The search, for a report."""
         return AskedSearch(self.company, self.route.depart_code, self.route.arrive_code, self.day)
-
-    @property
-    def way_back(self) -> Query | None:
-        """The search of the way back alone; None if there is none."""
-        if self.back is None or self.return_day is None:
-            return None
-        return Query(self.back, self.company, self.return_day, first_day=self.day)
 
 
 def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> Rounds:

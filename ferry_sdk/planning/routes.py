@@ -234,16 +234,15 @@ class RouteSources:
         """Return the ports by code; if REST's were not read, as MCP names them."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        timetable = self.timetable or ()
-        codes = {
-            code for each in timetable for code in (each.depart_code, each.arrive_code) if code
+        known = {port.code: port for port in self.mcp_ports if port.code}
+        for departure in self.timetable or ():
+            for code in (departure.depart_code, departure.arrive_code):
+                if code:
+                    known.setdefault(code, McpPort(code=code))
+        return {
+            code: Port(code=code, name=port.name or port.city or code, country=port.country or "")
+            for code, port in known.items()
         }
-        ports = {code: Port(code=code, name=code, country="") for code in codes}
-        for port in self.mcp_ports:
-            if code := port.code:
-                name = port.name or port.city or code
-                ports[code] = Port(code=code, name=name, country=port.country or "")
-        return ports
 
     def _times(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the times of departure by journey and company."""

@@ -194,17 +194,16 @@ class TripPlan:
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
-        returns = [] if return_day is None else self._sailings(self._routes(back=True))
+        ways_back: list[Query] = []
+        if return_day is not None:
+            sailings = self._sailings(self._routes(back=True))
+            ways_back = [Query(*sailed, return_day, first_day=out) for sailed in sailings]
         for route, company in self._sailings(self._routes()):
-            way_back = next((sailed for sailed in returns if sailed[1] == company), None)
-            if way_back is None:
-                yield Query(route, company, out)
-            else:
-                returns.remove(way_back)
-                yield Query(route, company, out, way_back[0], return_day)
-        for route, company in returns:  # sailed by companies that have no way out
-            assert return_day is not None  # noqa: S101 -- there are ways back
-            yield Query(route, company, return_day, first_day=out)
+            way_back = next((query for query in ways_back if query.company == company), None)
+            if way_back is not None:
+                ways_back.remove(way_back)
+            yield Query(route, company, out, way_back)
+        yield from ways_back  # of companies that have no way out
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""

@@ -254,8 +254,9 @@ class FareScan:
         rows = read_rows(paths, scan)
         if by == "tariff":
             rows = rows.filter(rows["price"].is_valid())
-        frame: DataFrame = rows.to_pandas(date_as_object=False)
-        return frame.astype({"price": "float64"}) if money == "float" else frame
+        exact: Any = rows.to_pandas(date_as_object=False)
+        frame: DataFrame = exact.astype({"price": "float64"}) if money == "float" else exact
+        return frame
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"

@@ -9,12 +9,12 @@ from decimal import Decimal
 from ferry_sdk import Travellers
 from ferry_sdk.planning.connections import Itinerary
 from tests.models.test_cards import parse_html
+from tests.planning.strait import ADULT
 from tests.support.trip import DAY
 
-SEARCHED = [{"type": "Adult", "gender": "Female", "age": 34}]
 ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
-TARIFA = {"origin": "Tarifa", "destination": "MATNG", "on": DAY, "passengers": SEARCHED}
-JOINED = {"origin": "Barcelona", "destination": "Tunis", "on": DAY, "passengers": SEARCHED}
+TARIFA = {"origin": "Tarifa", "destination": "MATNG", "on": DAY, "passengers": ADULT}
+JOINED = {"origin": "Barcelona", "destination": "Tunis", "on": DAY, "passengers": ADULT}
 
 
 def test_cards_of_trips_tell_fares_apart_and_those_of_itineraries_show_the_wait(reader):
@@ -72,7 +72,7 @@ def test_prices_have_the_decimals_of_their_currency_and_a_calendar_marks_the_che
         again = replace(trip, fares=(replace(trip.fares[0], tariffs=(tariff,)),))
         assert (f"{again.price}", again.price) == (shown, Decimal(amount))
         assert f"{Itinerary((again, again), via).price}" == f"{2 * Decimal(shown)}"
-    week = {"start": DAY, "end": DAY + timedelta(6), "passengers": SEARCHED}
+    week = {"start": DAY, "end": DAY + timedelta(6), "passengers": ADULT}
     days = reader.trips.calendar("ITGOA", "Palermo", **week)
     html = days._repr_html_()
     texts = parse_html(html).texts
@@ -108,7 +108,7 @@ def test_what_was_found_is_a_table_and_cards_name_ports_and_hide_travellers(read
         assert {*row} <= {*texts}
     every = reader.routes.find()
     assert f"{len(every) - 30} more of {len(every)}." in every._repr_html_()
-    days = {"on": DAY, "flexible": 6, "passengers": SEARCHED}
+    days = {"on": DAY, "flexible": 6, "passengers": ADULT}
     trip = reader.trips.search("ITGOA", "Tangier Med", **days)[0]
     sailing = trip.outward
     assert sailing.stops == ("ESBCN",)

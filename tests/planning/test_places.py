@@ -89,8 +89,9 @@ def test_names_that_cannot_be_read_are_read_the_next_time(new_ferry, ferry_sandb
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     caught(ServerError, new_ferry.places.get, "Douvres")
     ferry_sandbox.faults.clear()
-    ferry_sandbox.faults.add("server_error", "mcp.ports")
+    ferry_sandbox.faults.add("server_error", "mcp.ports", times=None)
     caught(UnknownPlaceError, new_ferry.places.get, "Lübeck")
+    ferry_sandbox.faults.clear()
     assert new_ferry.places.get("Lübeck").code == "DETRV"
 
 

@@ -288,19 +288,6 @@ def assert_late(ferry, **search):
     pytest.fail("it has asked nobody")
 
 
-def search_by_a_deadline(ferry, seconds, **options):
-    return ferry.with_options(deadline=seconds).trips.search(**STRAIT, **options)
-
-
-def test_a_deadline_gives_what_has_answered_by_then(ferry, ferry_sandbox):
-    slow(ferry_sandbox, company="BALEARIA")
-    found = found_without("BALEARIA", partial(search_by_a_deadline, ferry))
-    assert found
-    assert len(found.report.answered) == 3
-    slow(ferry_sandbox)
-    assert_late(ferry, **STRAIT)  # nothing has answered
-
-
 def test_a_company_that_is_slower_than_the_patience_fails_alone(ferry, ferry_sandbox):
     slow(ferry_sandbox, company="BALEARIA")
     days = {name: value for name, value in STRAIT.items() if name != "on"}
@@ -314,12 +301,19 @@ def test_a_company_that_is_slower_than_the_patience_fails_alone(ferry, ferry_san
     assert_late(ferry, **STRAIT, companies=["BALEARIA"], patience=60)
 
 
-def test_searches_that_a_deadline_left_no_time_for_are_named(ferry, ferry_sandbox):
+def test_a_deadline_gives_what_has_answered_by_then_and_names_the_others(ferry, ferry_sandbox):
     slow(ferry_sandbox, company="AML")
     options = {"companies": ["FRSIBERIA", "AML", "BALEARIA"], "concurrency": 1}
-    found = found_without("AML", partial(search_by_a_deadline, ferry, **options))
+
+    def search(seconds):
+        return ferry.with_options(deadline=seconds).trips.search(**STRAIT, **options)
+
+    found = found_without("AML", search)
+    assert found
     assert companies(found.report.answered) == {"FRSIBERIA"}
     assert companies(found.report.not_asked) == {"BALEARIA"}
+    slow(ferry_sandbox)
+    assert_late(ferry, **STRAIT)  # nothing has answered
 
 
 def test_no_more_searches_than_allowed_go_on_and_failures_are_named(ferry, ferry_sandbox):
