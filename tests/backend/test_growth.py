@@ -134,7 +134,7 @@ def test_thousands_of_calls_of_tasks(async_ferry, ferry_sandbox, loop):
     async def main():
         async with async_ferry, httpx.AsyncClient(transport=OFFLINE) as http_client:
             offline = AsyncFerry("t", base_url=URL, max_retries=0, http_client=http_client)
-            for use, number in ((crowd, 3_000), (fail, 1_000), (over_sockets, 500)):
+            for use, number in ((crowd, 1_500), (fail, 800), (over_sockets, 500)):
                 await use(offline, WARM_UP)
                 await forget_timers()
                 before, tasks = used(), len(anyio.get_running_tasks())
