@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.trips import print_trips
+from ferry_sdk.cli.terminal.output import next_of
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:

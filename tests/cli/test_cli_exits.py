@@ -204,15 +204,14 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     file.chmod(0o600)
     assert cli("ports", "--token-file", str(file), FERRY_TOKEN="").err == ""
     assert cli("ports", FERRY_TOKEN_FILE=str(file), FERRY_TOKEN="another").err == ""
-    assert "cannot be read" in cli("ports", "--token-file", "nowhere", code=3).err
-    file.write_text("\n", "utf-8")
-    assert "empty" in cli("ports", "--token-file", str(file), code=3).err
     file.write_text(f"{ferry_sandbox.token}\r\n", "utf-8-sig", newline="")
     assert cli("ports", "--token-file", str(file)).err == ""
-    file.write_text("one\nanother\n", "utf-8")
-    message = cli("ports", "--token-file", str(file), code=3).err
-    assert f"{file}: contains more than a token" in message
-    assert "another" not in message
+    assert "cannot be read" in cli("ports", "--token-file", "nowhere", code=3).err
+    for content, said in (("\n", "is empty"), ("one\nanother\n", "contains more than a token")):
+        file.write_text(content, "utf-8")
+        message = cli("ports", "--token-file", str(file), code=3).err
+        assert f"{file}: {said}" in message
+        assert "another" not in message
     assert "chmod" not in cli("ports", "--token-file", str(tmp_path), code=3).err
 
 

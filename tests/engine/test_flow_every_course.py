@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ferry_sdk import FerryError
-from ferry_sdk._engine.effects import Exclusive, SingleFlight
+from ferry_sdk._engine.effects import Exclusive, SingleFlight, drive
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from tests.engine.courses import BEGAN, Cancelled, Choices, Course, kinds
@@ -41,7 +41,7 @@ class CourseTransport(Transport):
     def outcome(self, course):
         self.course = course
         try:
-            return self._run_flow(course.steps())
+            return drive(course.steps(), self._perform)
         except BaseException as error:  # noqa: BLE001 -- it is the outcome
             return error
 

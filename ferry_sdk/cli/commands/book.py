@@ -19,13 +19,12 @@ from ferry_sdk.cli.commands.search import (
     ON,
     BookOptions,
 )
-from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import find_order, read_order, read_travellers
 from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.errors import print_written
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
-from ferry_sdk.cli.terminal.output import show_progress
+from ferry_sdk.cli.terminal.output import next_of, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
 
 _FROM = "'--from'"

@@ -190,11 +190,10 @@ def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened:
 def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_json: bool) -> None:
     """Print entries; `seen` is what a read of some showed, by their ids."""
     if as_json:
-        read = {entry.id: {"seen": seen[entry.id]} for entry in entries if entry.id in seen}
+        read = {entry_id: {"seen": text} for entry_id, text in seen.items()}
         members = [entry_members(entry) | read.get(entry.id, {}) for entry in entries]
         print_json({"entries": members})
-        return
-    if entries:
+    elif entries:
         print_blocks([_facts(entry, seen.get(entry.id, "")) for entry in entries], heading=4)
     else:
         note("No entry.")

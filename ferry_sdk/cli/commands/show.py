@@ -10,6 +10,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import Common, RecordId
 from ferry_sdk.cli.terminal.output import (
     moment,
+    next_of,
     print_facts,
     print_json,
     print_table,
@@ -25,7 +26,7 @@ from ferry_sdk.errors import (
     NotFoundError,
     UnprocessableEntityError,
 )
-from ferry_sdk.models.bookings import Booking, WithActions
+from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
@@ -127,13 +128,3 @@ def _print_ticket(ticket: Ticket) -> None:
     if people:
         heads = ("#", "traveller", "born", "country", "document")
         print_table(heads, people, right=("#",))
-
-
-def next_of(record: WithActions) -> tuple[str, ...]:
-    """Return the next actions in words."""
-    lines: list[str] = []
-    for action in record.next_actions():
-        limit = moment(action.time_limit)
-        optional = "" if action.is_mandatory else " (optional)"
-        lines.append(f"{action.name}{optional}{f', by {limit}' if limit else ''}")
-    return tuple(lines)

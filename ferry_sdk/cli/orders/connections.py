@@ -31,9 +31,7 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
-    day, year = day_format(
-        at for itinerary in itineraries for at in (itinerary.depart_at, itinerary.arrive_at)
-    )
+    day, year = day_format(at for trip in itineraries for at in (trip.depart_at, trip.arrive_at))
     rows = [
         (
             number,
@@ -54,12 +52,10 @@ def print_connections(itineraries: Sequence[Itinerary]) -> None:
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
     """Return an itinerary as the members of a JSON object."""
+    prices = {code: amount_member(amount, code) for code, amount in itinerary.prices.items()}
     return {
         **members_of(itinerary, "price", "currency"),
-        "prices": {
-            currency: amount_member(amount, currency)
-            for currency, amount in itinerary.prices.items()
-        },
+        "prices": prices,
         "companies": [*itinerary.companies],
         "via": itinerary.via.code,
         "wait_minutes": itinerary.wait // timedelta(minutes=1),

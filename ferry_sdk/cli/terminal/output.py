@@ -53,6 +53,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ferry_sdk._runtime.money import exact_amount
+from ferry_sdk.models.bookings import WithActions
 
 Facts = Iterable[tuple[str, object]]
 """Names and values."""
@@ -99,6 +100,16 @@ def moment(value: datetime | str | None) -> str:
     if not isinstance(value, datetime):
         return value or ""
     return f"{value:%a %d %b %Y %H:%M}{' UTC' if value.tzname() == 'UTC' else ''}"
+
+
+def next_of(record: WithActions) -> tuple[str, ...]:
+    """Return the next actions in words."""
+    lines: list[str] = []
+    for action in record.next_actions():
+        limit = moment(action.time_limit)
+        optional = "" if action.is_mandatory else " (optional)"
+        lines.append(f"{action.name}{optional}{f', by {limit}' if limit else ''}")
+    return tuple(lines)
 
 
 def time_of(value: datetime, on: datetime) -> str:
