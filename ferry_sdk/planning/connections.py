@@ -15,14 +15,13 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.inputs import Selection
+from ferry_sdk.models.inputs import Selection, elements_of
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
 from ferry_sdk.planning.results import AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import NO_CHANGE, Route
 from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.trips import Offer, Trip, one_way
-from ferry_sdk.resources.arguments import some_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -177,7 +176,7 @@ class ConnectionPlan(TripPlan):
                 raise InvalidInputError(
                     "expected two durations, the shortest and the longest wait", field="wait"
                 )
-        via: Sequence[Any] = () if request.via is None else some_of(request.via, "via")
+        via: Sequence[Any] = () if request.via is None else elements_of(request.via, "via")
         self._via = {f"via[{index}]": port for index, port in enumerate(via)}
         self._changes: Iterator[str] = iter(())
         self._legs: tuple[list[Trip], list[Trip]] = [], []

@@ -19,6 +19,7 @@ from ferry_sdk.models.inputs import (
     Traveller,
     VehicleQuery,
     VehicleQueryDict,
+    elements_of,
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.travellers import Travellers, first_day_possible, parse_day
@@ -84,14 +85,14 @@ class TripRequest(ABC):
         if self.patience is not None:
             seconds(self.patience, "patience")
         if self.companies is not None:
-            companies = arguments.some_of(self.companies, "companies")
+            companies = elements_of(self.companies, "companies")
             self.companies = arguments.identifiers(companies, "companies")
         if isinstance(self.vehicle, str):
             code = arguments.text(self.vehicle, "vehicle")
             self.vehicle = VehicleQuery(code=code) if "__" in code else code
         if not isinstance(self.passengers, Travellers):
             # Each search reads them again, so an iterator, or a list that changes, is copied.
-            passengers: Any = arguments.some_of(self.passengers, "passengers")
+            passengers: Any = elements_of(self.passengers, "passengers")
             self.passengers = tuple(passengers)
         days = [out for pairs in self.rounds for out, _ in pairs]
         first = min(days, default=first_day_possible())

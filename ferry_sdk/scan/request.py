@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.inputs import elements_of
 from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning.request import days_between
 from ferry_sdk.planning.routes import Route
@@ -61,7 +62,7 @@ class ScanRequest:
         if not 0 < len({party.name for party in self.parties}) == len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
         if self.companies is not None:
-            companies = arguments.some_of(self.companies, "companies")
+            companies = elements_of(self.companies, "companies")
             self.companies = arguments.identifiers(companies, "companies")
         if self.part_size not in range(20, 101):
             raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")

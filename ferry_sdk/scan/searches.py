@@ -14,6 +14,7 @@ from ferry_sdk.models.inputs import (
     Traveller,
     VehicleQuery,
     VehicleQueryDict,
+    elements_of,
 )
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.resources import arguments
@@ -42,7 +43,7 @@ class Party:
         arguments.text(self.name, "name")
         passengers = self.passengers
         if not isinstance(passengers, Travellers):
-            elements: Any = arguments.some_of(passengers, "passengers")
+            elements: Any = elements_of(passengers, "passengers")
             passengers = tuple(elements)
         births = [who.birth_date or date.min for who in passengers if isinstance(who, Traveller)]
         # Nobody is born later. `ScanRequest` checks the ages on its days.
