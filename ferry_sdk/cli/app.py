@@ -61,17 +61,33 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
 class LazyGroup(TyperGroup):
     """A group whose help lists its commands without importing them."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- as in typer
+        """Print the commands, in a screen of 80 by 24, if there is no argument."""
+        if not args and not ctx.resilient_parsing:
+            sys.stdout.write(_overview())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as in typer
         """Return the command that the arguments name, imported."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(command.name or "") if command else None, rest
 
 
+def _overview() -> str:
+    lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
+    for name, row in COMMANDS.items():
+        if name == "conform":
+            # A terminal of 24 lines cannot show a title of the first section.
+            lines.append(row.panel)
+        lines.append(f"  {name:10} {row.summary}")
+    return "".join(f"{line}\n" for line in lines)
+
+
 _SETTINGS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 app: typer.Typer = typer.Typer(
     name="ferry",
     cls=LazyGroup,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
 )

@@ -28,10 +28,11 @@ def test_every_option_has_a_help_and_the_summary_is_the_first_sentence_of_the_he
     assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
 
 
-def test_ferry_alone_lists_the_commands_and_a_misspelt_command_is_suggested(cli):
-    ended = cli(code=2)
-    words = {*(ended.out + ended.err).split()}
-    assert {*COMMANDS} <= words
+def test_ferry_alone_fits_a_terminal_of_80_by_24_and_a_misspelt_command_is_suggested(cli):
+    lines = cli(code=2).out.splitlines()
+    assert len(lines) < 24  # the prompt needs one
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == {*COMMANDS}
     assert "Did you mean 'search'?" in cli("serch", code=2).err
 
 

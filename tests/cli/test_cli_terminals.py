@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import time
 from datetime import timedelta
 
 import pytest
@@ -57,10 +58,16 @@ def test_scan_shows_its_progress_and_voucher_that_it_waits(
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
 
-def test_no_color_turns_colours_off(at_terminal):
-    with at_terminal("ports", "Genoa", NO_COLOR="1") as person:
-        assert "ITGOA" in person.finish(0)
+def test_no_color_turns_colours_off_and_in_a_narrow_terminal_each_value_has_its_own_line(
+    at_terminal,
+):
+    with at_terminal("ports", "Genoa", size=(24, 40), NO_COLOR="1") as person:
+        lines = person.finish(0).splitlines()
         assert "\x1b[3" not in person.raw
+    words = [line.split() for line in lines]
+    first = words.index(["code", "ITGOA"])  # a busy machine shows its progress before
+    assert words[first + 1 : first + 3] == [["name", "Genoa"], ["country", "Italy"]]
+    assert max(map(len, lines[first:])) <= 40
 
 
 @pytest.mark.parametrize("key", mostly_long(["no", "\x03", "\x04"]))
@@ -175,12 +182,22 @@ def test_a_value_of_the_service_is_one_line_without_control_characters(
 
 
 @LONG
-def test_conform_asks_before_it_books(ferry_sandbox, at_terminal):
-    with at_terminal("conform", "--book", "--max-price", "200") as person:
+def test_conform_asks_before_it_books_and_cancels_its_booking_after_ctrl_c(
+    ferry_sandbox, at_terminal
+):
+    words = ("conform", "--book", "--max-price", "200")
+    with at_terminal(*words) as person:
         person.expect("unpaid")
         person.answer("n")
         person.finish(6)
     assert effects(ferry_sandbox) == []
+    ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=60)
+    with at_terminal(*words, "--yes") as person:
+        while not ferry_sandbox.counters.requests["tickets.pdf"]:
+            time.sleep(0.05)
+        person.child.sendintr()
+        person.finish(130)
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
 
 
 @LONG

@@ -27,11 +27,13 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
     warn,
 )
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.base import path_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from ferry_sdk.journal import Journal
 
 _FILE = "CSV with booking_id, amount, currency; also reference, refunded. - is stdin."
 _NAMES = tuple(Payment.model_fields)
@@ -50,7 +52,7 @@ def reconcile(
     """
     payments = [*_read(file)]
     with (
-        open_journal(journal) as record,
+        _open(journal) as record,
         common.open_client() as ferry,
         show_progress("Reading the bookings"),
     ):
@@ -78,6 +80,13 @@ def reconcile(
     else:
         say(f"{count(len(payments), 'payment')}, no discrepancy.")
     return Exit.DONE if report.is_clean else Exit.FAILED
+
+
+def _open(url: str) -> Journal:
+    try:
+        return open_journal(url)
+    except ModuleNotFoundError as error:  # its exit code would be that of a discrepancy
+        raise ConfigurationError(str(error)) from None
 
 
 def _read(file: Path) -> Iterator[Payment]:

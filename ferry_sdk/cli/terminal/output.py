@@ -58,6 +58,7 @@ from ferry_sdk.models.bookings import WithActions
 Facts = Iterable[tuple[str, object]]
 """Names and values."""
 
+_NARROW = 50
 _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
@@ -160,13 +161,19 @@ def print_table(
 ) -> None:
     """Print a table; outside a terminal without rules, and with each row on one line.
 
-    In a terminal, each member of a tuple has a line of its own.
+    In a terminal, each member of a tuple has a line of its own. In a terminal of less than 50
+    columns, each value has one.
 
     The columns whose headings are in `right` are right-aligned.
     """
     console = on or _console()
     if title:
         console.print(Text(printable(title), style="bold"))
+    if console.is_terminal and console.width < _NARROW:
+        for row in rows:
+            print_facts(*zip(heads, row, strict=True), on=console)
+            console.print()
+        return
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
