@@ -5,18 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import print_trips
-from ferry_sdk.cli.terminal.output import next_of
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from ferry_sdk import Trip
+    from ferry_sdk import Booking, BookingCreated, Fare, Ticket, Trip
     from ferry_sdk.models import TravellerDict
 
 _PARTY: list[TravellerDict] = [
@@ -31,43 +30,72 @@ def run(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         print(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.\n")
-        trips = ferry.trips.search(
-            "Tarifa",
-            "Tanger-Ville",
-            on=date.today() + timedelta(days=30),  # noqa: DTZ011 -- any day will do
-            flexible=7,
-            passengers=_TRAVELLERS,
-            companies=["BALEARIA"],  # it issues tickets at once
-        )
-        print_trips(trips)
-        print(f"\nThe cheapest tariff costs {money(trips[0].price, trips[0].currency)}.")
-        rest = (ferry.bookings.create, ferry.bookings.confirm, ferry.tickets.get)
+        trip, fare = _find(ferry)
         print("\nREST\n====\n")
-        _buy_and_cancel(ferry, trips[0], folder, *rest, ferry.tickets.cancel)
-        mcp = (ferry.mcp.create_booking, ferry.mcp.confirm_booking, ferry.mcp.view_ticket)
+        created = _book(ferry.bookings.create, trip, fare)
+        confirmed = ferry.bookings.confirm(created.booking_id)
+        booking = ferry.bookings.get(created.booking_id)
+        print(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
+        print(f"  Next: {_actions(booking)}.")
+        _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder)
+        refund = ferry.bookings.cancel(created.booking_id).refund_amount
+        print(f"Cancelled: {refund:.2f} {created.currency} refunded.")
         print("\nMCP\n===\n")
-        _buy_and_cancel(ferry, trips[0], folder, *mcp, ferry.mcp.cancel_ticket)
+        created = _book(ferry.mcp.create_booking, trip, fare)
+        confirmed_ticket = ferry.mcp.confirm_booking(created.booking_id).ticket_id
+        ticket = ferry.mcp.view_ticket(confirmed_ticket)
+        _print_ticket(ferry, ticket, folder)
+        cancelled = ferry.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
+        print(f"Cancelled: the ticket is {cancelled.status}.")
+        requests, effects = sum(sandbox.counters.requests.values()), len(sandbox.counters.effects)
+        print(f"\nThe service answered {requests} requests and made {effects} changes.")
 
 
-def _buy_and_cancel(
-    ferry: Ferry,
-    trip: Trip,
-    folder: Path,
-    create: Callable[..., Any],
-    confirm: Callable[[str], Any],
-    read: Callable[[str], Any],
-    cancel: Callable[..., Any],
-) -> None:
-    """Book the trip by the calls of one protocol, save the voucher, and cancel the ticket."""
-    created = create(availabilities=trip.select(), passengers=_TRAVELLERS)
-    price, actions = money(created.total_price, created.currency), ", ".join(next_of(created))
-    print(f"Booked {created.booking_reference}: {price}. Next: {actions}.")
-    ticket = read(confirm(created.booking_id).ticket_id)
-    print(f"Confirmed. Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}.")
+def _find(ferry: Ferry) -> tuple[Trip, Fare]:
+    """Return the cheapest trip between two places in a month, and its cheapest ticket."""
+    day = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day will do
+    trips = ferry.trips.search(
+        "Tarifa",
+        "Tanger-Ville",
+        on=day,
+        flexible=7,
+        passengers=_TRAVELLERS,
+        companies=["BALEARIA"],  # it issues tickets at once
+    )
+    print_trips(trips)
+    fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
+    price, until = money(fare.amount, fare.currency), f"{fare.expires_at:%a %d %b %H:%M} UTC"
+    print(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
+    return trips[0], fare
+
+
+def _book(create: Callable[..., BookingCreated], trip: Trip, fare: Fare) -> BookingCreated:
+    created = create(availabilities=trip.select(fare), passengers=_TRAVELLERS)
+    price = money(created.total_price, created.currency)
+    print(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
+    print(f"  Next: {_actions(created)}.")
+    return created
+
+
+def _actions(record: Booking | BookingCreated) -> str:
+    texts: list[str] = []
+    for name, action in record.next_actions():
+        limit = action.time_limit
+        until = f", by {limit:%a %d %b %H:%M %Z}" if isinstance(limit, datetime) else ""
+        texts.append(f"{name} ({action.type}{until})")
+    return ", ".join(texts)
+
+
+def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path) -> None:
+    """Print a ticket, save its voucher, and print what cancelling it costs."""
+    people = len(ticket.passengers)
+    print(
+        f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers."
+    )
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
     print(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
     fee = ferry.tickets.cancel_fee(ticket.id)
-    costs, refund = money(fee.penalty_amount, fee.currency), money(fee.refund_amount, fee.currency)
-    print(f"Cancelling now costs {costs}; the refund is {refund}.")
-    cancelled = cancel(ticket.id, ticket_number=ticket.ticket_number)
-    print(f"Cancelled: the ticket is {cancelled.status}.")
+    print(
+        f"Cancelling now costs {money(fee.penalty_amount, fee.currency)}; "
+        f"the refund is {money(fee.refund_amount, fee.currency)}."
+    )
