@@ -159,3 +159,5 @@ def _block(effect: Effect[Any]) -> None:
                 woken.wait(min(seconds, threading.TIMEOUT_MAX))
         case RunBlocking(function):
             function()
+        case _:
+            raise NotImplementedError(effect)
