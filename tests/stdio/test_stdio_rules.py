@@ -299,9 +299,10 @@ def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry
 
 
 @modern
-def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox):
+def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox, tmp_path):
     """LangGraph restarts a node, and repeats the answer that it has recorded."""
-    host = hosts(Person(), "--writes")
+    audit = tmp_path / "audit.jsonl"
+    host = hosts(Person(), "--writes", "--audit", str(audit))
     first, second = (order(one) for one in sailings(host)[:2])
     _, recorded = ask(host, CREATE, first)
     booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
@@ -313,6 +314,7 @@ def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sand
             state, yes = ask(*call, state, recorded)
         assert ferry_sandbox.counters.effects == effects
     result_of(answer_of(send(*call, state, yes)))
+    assert audit.read_text("utf-8").count('"code": "declined"') == 10
 
 
 @modern
