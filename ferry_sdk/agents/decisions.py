@@ -156,11 +156,11 @@ class ToolRunner:
         self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None
     ) -> PreviewFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
+        if tool.is_read and approve is postpone:
+            raise RefusedError("read_needs_none")
         check_days(read.values, self._now())
         if not tool.is_read:
             return (yield from self.writes.perform(call, tool.operation, read, approve))
-        if approve is postpone:
-            raise RefusedError("read_needs_none")
         if tool.name == LIST:
             return done_answer({"travellers": [*read_handles(self.travellers)]})
         return (yield from self._answer_read(tool, read))

@@ -406,7 +406,8 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         journal: Any = transport_of(ferry).settings.journal
         if effect.operation == "bookings.change":
             values = dict(effect.arguments)
-            return orders.change(ferry, to=values.pop("availabilities"), **values, journal=journal)
+            values["to"] = values.pop("availabilities")
+            return orders.change(ferry, **values, journal=journal)
         order_id = find_change(journal, **effect.arguments)
         return orders.resume(ferry, order_id, journal=journal)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)

@@ -121,8 +121,9 @@ def test_a_digest_approves_only_the_arguments_that_a_person_saw(toolkit_of, send
 
 
 def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(toolkit_of, sending_nothing):
-    asked = []
-    toolkit = toolkit_of(writes=True, approve=asked.append)  # None approves nothing
+    asked, records = [], []
+    settings = {"writes": True, "audit": records.append}
+    toolkit = toolkit_of(**settings, approve=asked.append)  # None approves nothing
     runner = runner_of(toolkit)
     runner.writes.clock = lambda: 0.0
     wanted, other = (order(one) for one in toolkit.sailings()[:2])
@@ -136,6 +137,7 @@ def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(toolkit_of, sen
     with sending_nothing():
         assert refuse(wanted, times=5) == 2
         error(toolkit.preview("bookings_create", wanted), "declined")
+        assert [one.approval for one in records[-2:]] == ["callback", None]
         assert refuse(other, times=1) == 1  # another request
         runner.writes.clock = lambda: 599.0
         assert refuse(wanted, times=1) == 0

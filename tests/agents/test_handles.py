@@ -61,6 +61,8 @@ def test_one_way_of_naming_travellers_is_offered_and_a_wrong_handle_refused(tool
     for handles in (["t1", "t9"], ["t1", "t1"]):
         error = toolkit.call("trips_find", {**SEARCH, "travellers": handles})["error"]
         assert (error["code"], error["field"]) == ("invalid_arguments", "travellers.1"), handles
+    nobody = toolkit_of(travellers=lambda: None)
+    assert result_of(nobody.call("travellers_list")) == {"travellers": []}
     for wrong in ({"t1": {"first_name": "Ada"}}, {1: PARTY["t1"]}, [PARTY["t1"]]):
         with pytest.raises(ConfigurationError, match="travellers"):
             toolkit_of(travellers=wrong)

@@ -102,6 +102,29 @@ def test_a_second_toolkit_refuses_what_the_first_has_done_and_spent(again, ferry
     assert len(ferry_sandbox.counters.effects) == 1
 
 
+def test_penalties_of_one_booking_are_added_up_in_the_file(path):
+    Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-1", Decimal(12), "EUR")
+    with pytest.raises(RefusedError, match="more than allowed"):
+        Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
+
+
+def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(path, monkeypatch):
+    queries = []
+    execute = AgentState.execute
+    monkeypatch.setattr(
+        AgentState,
+        "execute",
+        lambda file, text, *values: (queries.append(text), execute(file, text, *values))[1],
+    )
+    budget = Budget({"EUR": 1_000}, None, AgentState(path))
+    counts = set()
+    for number in range(20):
+        queries.clear()
+        budget.hold(f"b-{number}", Decimal(12), "EUR")
+        counts.add(len(queries))
+    assert len(counts) == 1
+
+
 def test_an_unknown_outcome_is_settled_by_another_toolkit(again, ferry_sandbox):
     first = again()
     asked = order(first.sailings()[0])

@@ -88,7 +88,7 @@ def test_an_amount_is_a_string_or_a_whole_number():
         read = TOOLS["bookings_confirm"].read({**named, "expect_total": amount})
         assert read.values == {**named, "expect_total": Decimal(amount)}
         assert isinstance(read.values["expect_total"], Decimal)
-    for money in (49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1]):
+    for money in (49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}):
         refused = refusal_of("bookings_confirm", {**named, "expect_total": money})
         assert (money, refused.field) == (money, "expect_total")
 
@@ -155,8 +155,12 @@ def test_null_or_empty_values_count_as_omitted_and_a_missing_argument_is_named()
     incomplete = {**BOOKING, "vehicle": {"code": "", "identification": "GE 1"}}
     assert refusal_of("bookings_create", incomplete).field == "vehicle.code"
     for nothing in ([], {}):
-        refused = refusal_of("bookings_create", {**BOOKING, "passengers": nothing})
-        assert refused.field == "passengers"
+        for tool, right, field in (
+            ("bookings_create", BOOKING, "passengers"),
+            ("bookings_confirm", {"booking_id": "b1"}, "expect_total"),
+            ("bookings_get", {"booking_id": "b1"}, "nothing"),
+        ):
+            assert refusal_of(tool, {**right, field: nothing}).field == field
 
 
 def test_only_an_object_of_json_without_duplicate_keys_is_accepted():

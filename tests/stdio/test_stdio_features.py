@@ -16,15 +16,17 @@ TRIP = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
 BOOK = {**TRIP, "travellers": "two adults"}
 
 
-def error_of(host, method, *arguments):
+def error_of(host, method, *arguments, **more):
     with pytest.raises(MCPError) as caught:
-        host.wait(getattr(host.client, method), *arguments)
+        host.wait(partial(getattr(host.client, method), *arguments, **more))
     return caught.value
 
 
 def test_wrong_parameters_are_errors_and_a_search_reports_progress_to_a_host_that_asks(hosts):
     host = hosts()
     assert error_of(host, "call_tool", "pay_everything", {}).code == -32602
+    for listed in ("tools", "resources", "resource_templates", "prompts"):
+        assert error_of(host, f"list_{listed}", cursor="2").code == -32602
     for name, arguments in (("book", BOOK), ("book_a_crossing", {"origin": "Dover"})):
         assert error_of(host, "get_prompt", name, arguments).code == -32602
     host = hosts()

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from mcp import MCPError, types
@@ -295,6 +296,51 @@ def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry
     result_of(answer_of(send(second, CREATE, arguments, *ask(first, CREATE, arguments))))
     assert len(ferry_sandbox.counters.effects) == 1
     assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
+
+
+@modern
+def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox, tmp_path):
+    """LangGraph restarts a node, and repeats the answer that it has recorded."""
+    audit = tmp_path / "audit.jsonl"
+    host = hosts(Person(), "--writes", "--audit", str(audit))
+    first, second = (order(one) for one in sailings(host)[:2])
+    _, recorded = ask(host, CREATE, first)
+    booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
+    result_of(host.call(CONFIRM, booking))
+    effects = ferry_sandbox.counters.effects
+    for call in ((host, CANCEL, booking), (host, CREATE, second)):
+        state, _ = ask(*call)
+        for _ in range(5):
+            state, yes = ask(*call, state, recorded)
+        assert ferry_sandbox.counters.effects == effects
+    result_of(answer_of(send(*call, state, yes)))
+    assert audit.read_text("utf-8").count('"code": "declined"') == 10
+
+
+@modern
+def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_sandbox):
+    """Both rise between the answer and the repeated call."""
+    host = hosts(Person(), "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    kept, recorded = ask(host, CONFIRM, which)
+    (ticket,) = ferry_sandbox.service._sales._bookings[booking["booking_id"]].tickets
+    ticket.reprice(Decimal(2), Decimal(0))
+    for state in (None, kept):
+        error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")
+    dearer = which | {"expect_total": str(2 * Decimal(str(booking["total_price"])))}
+    anew, _ = ask(host, CONFIRM, dearer)
+    for old in (kept, anew):
+        asked = ask(host, CONFIRM, dearer, old, recorded)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+    ticket_id = result_of(answer_of(send(host, CONFIRM, dearer, *asked)))["ticket_id"]
+
+    _, recorded = ask(host, CANCEL, which)
+    ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
+    state, _ = ask(host, CANCEL, which)
+    asked = ask(host, CANCEL, which, state, recorded)
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    result_of(answer_of(send(host, CANCEL, which, *asked)))
 
 
 @modern

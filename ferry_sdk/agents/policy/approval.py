@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -73,13 +73,11 @@ class ApprovalRequest:
 
 Approve = Callable[[ApprovalRequest], Any]
 """A function that approves writes."""
-POSTPONED: Final = object()
-"""What such a function returns if nobody has decided: the request is the result of the call."""
 
 
-def postpone(_request: ApprovalRequest) -> object:
-    """Approve nothing, and refuse nothing."""
-    return POSTPONED
+def postpone(_request: ApprovalRequest) -> bool:
+    """Stand for a person who answers later: the request is the result of the call."""
+    return False
 
 
 def digest_of(*values: object) -> str:

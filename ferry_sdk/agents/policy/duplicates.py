@@ -59,14 +59,14 @@ class UnknownOutcome:
     @property
     def error(self) -> OutcomeUnknownError:
         """The error with which `recover` reads its effect back."""
+        operation = self.write.tool.replace("_", ".", 1)
         error = OutcomeUnknownError(
-            f"{self.write.tool} may have happened",
+            f"{operation} may have happened",
             request=RequestDigest("POST", "", ""),
             subject=self.write.subject,
             entry_id=self.entry_id,
         )
-        error.operation = self.write.tool.replace("_", ".", 1)
-        error.correlation_id = self.write.correlation_id
+        error.operation, error.correlation_id = operation, self.write.correlation_id
         return error
 
 

@@ -34,7 +34,8 @@ _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 _TariffKey = tuple[str, bool, int, Decimal, str]
 _MAX_LENGTH = 60
 _SERIES = 4
-"""Digits at the beginning of the ids of offers, which are those of one toolkit or state."""
+"""Letters at the beginning of the ids of offers, which are those of one toolkit or state."""
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjkmnpqrstv")  # no id is a number or a word
 
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
@@ -132,11 +133,12 @@ class KnownIds:
         offers: list[str] = []
         shown = {sailing.id for trip in trips[:limit] for sailing in ways_of(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in ways_of(trip)}
+        series = self._state.fingerprint("offers")[:_SERIES].translate(_LETTERS)
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
                 self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
-                offer = f"{self._state.fingerprint('offers')[:_SERIES]}{number}"
+                offer = f"{series}{number}"
                 self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers

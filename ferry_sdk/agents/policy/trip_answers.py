@@ -64,7 +64,7 @@ def read_handles(source: object) -> Mapping[str, Traveller]:
     Raises:
         ConfigurationError: It is not a mapping of labels to travellers.
     """
-    travellers = source() if callable(source) else source
+    travellers = (source() or {}) if callable(source) else source
     if isinstance(travellers, Mapping):
         items = cast("Mapping[object, object]", travellers).items()
         if all(isinstance(label, str) and isinstance(who, Traveller) for label, who in items):

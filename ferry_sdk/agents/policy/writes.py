@@ -18,7 +18,6 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
-    POSTPONED,
     VALID_FOR,
     ApprovalRequest,
     Approve,
@@ -26,6 +25,7 @@ from ferry_sdk.agents.policy.approval import (
     Refusals,
     approval_answer,
     digest_of,
+    postpone,
 )
 from ferry_sdk.agents.policy.audit import CallHandler, Invoke, ToolCall, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Hold
@@ -117,7 +117,9 @@ class Writes:
         finally:
             if not call.is_sent:
                 self.duplicates.abandon(identity.key)
-        return answer or (yield from self._send(registered, plan, hold))
+        if answer is not None:
+            return answer
+        return (yield from self._send(registered, plan, hold))
 
     def _ask_approval(
         self, registered: Registered, plan: WritePlan, approve: Approve | str | None
@@ -136,14 +138,18 @@ class Writes:
             contact=plan.contact,
             arguments_digest=digest_of(plan.arguments),
         )
-        call.approval = "code" if approve is None else "callback"
+        if approve is postpone:
+            self.refusals.check(request, self.clock())
+            return request
         if approve is None:
+            call.approval = "code"
             binding = self.state.fingerprint(request.digest)
             code = registered.arguments.confirmation_code
             if code is None:
                 return approval_answer(request, self._codes.issue(binding, until))
             self._codes.use(code, binding, self.clock())
             return None
+        call.approval = "callback"
         if isinstance(approve, str):
             if approve != request.digest:
                 raise RefusedError("other_request")
@@ -155,8 +161,6 @@ class Writes:
             # It may be how a framework suspends the program, such as LangGraph's interrupt().
             call.approver_error = error
             raise
-        if approval is POSTPONED:
-            return request
         if approval is not True:
             self.refusals.add(request, self.clock())
             raise RefusedError("declined")

@@ -57,9 +57,12 @@ class _StderrHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Queue a record."""
-        with suppress(Exception):  # logging would print a traceback, and block
-            line = f"{self.format(record)}\n"
-            self._lines.put_nowait(line.encode(errors="backslashreplace"))
+        try:
+            line = self.format(record)
+        except Exception as error:  # noqa: BLE001 -- logging would print a traceback, and block
+            line = f"ERROR ferry_sdk: a record could not be formatted ({type(error).__name__})"
+        with suppress(queue.Full):
+            self._lines.put_nowait(f"{line}\n".encode(errors="backslashreplace"))
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line, with only the type of an exception: its text may be personal.
@@ -184,10 +187,11 @@ def serve(
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 -- its text may hold secrets
-        logger.critical("the server failed (%s)", type(error).__name__)
-        # If the host is gone, Python 3.13 and later report the unsent output with a traceback.
+        if not _is_host_gone(error):
+            logger.critical("the server failed (%s)", type(error).__name__)
+            raise SystemExit(1) from None
+        # Since Python 3.13, the unsent rest of the MCP SDK's stdout is reported with a traceback.
         sys.unraisablehook = lambda _: None
-        raise SystemExit(1) from None
 
 
 async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
@@ -209,6 +213,12 @@ async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit)
             # `stdio_server` only iterates over the lines, so `Lines` is enough of a file.
             async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
+
+
+def _is_host_gone(error: Exception) -> bool:
+    """Return True if the host closed its end, which is a normal way to stop the server."""
+    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
+    return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import unquote
 
 from mcp import MCPError
@@ -44,8 +44,8 @@ from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
-from ferry_sdk.agents.policy.answers import Answer
-from ferry_sdk.agents.policy.approval import POSTPONED, ApprovalRequest
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
@@ -94,29 +94,17 @@ class _RequestHandler:
             if "error" in answer and answer["error"]["code"] == "unknown_tool":
                 raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
             return _result_of(answer)
-        # A modern host takes the question as a result, and repeats the call to answer.
-        is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        is_answer = is_modern and self._questions.take(params.request_state, params.name, arguments)
-        response = (params.input_responses or {}).get(_QUESTION) if is_answer else None
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            # This host takes the question as a result, and repeats the call to answer.
+            return await self._write_with_input_required(params, arguments)
 
-        async def approve(request: ApprovalRequest) -> object:
-            box = self._questions.box(request)
-            if not is_modern:
-                is_agreed: bool | None = await ask(context, request, box)
-            else:
-                is_agreed = None if response is None else parse_answer(response, box)
+        async def approve(request: ApprovalRequest) -> bool:
+            is_agreed = await ask(context, request, self._questions.box(request))
             if is_agreed:
                 self._questions.agree(request)
-            return POSTPONED if is_agreed is None else is_agreed
+            return is_agreed
 
-        result: object = await self._toolkit.perform(params.name, arguments, approve=approve)
-        if not isinstance(result, ApprovalRequest):
-            return _result_of(cast("Answer", result))
-        question = ElicitRequest(params=form(result, self._questions.box(result)))
-        return InputRequiredResult(
-            input_requests={_QUESTION: question},
-            request_state=self._questions.keep(params.name, arguments, result),
-        )
+        return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
         return ListResourcesResult(resources=_DATA["resources"])
@@ -172,6 +160,42 @@ class _RequestHandler:
             names = dict.fromkeys(place["name"] for place in places)
         return CompleteResult(completion=Completion(values=[*names]))
 
+    async def _write_with_input_required(
+        self, params: CallToolRequestParams, arguments: dict[str, Any]
+    ) -> CallToolResult | InputRequiredResult:
+        was_asked = self._questions.take(params.request_state, params.name, arguments)
+        answer = (params.input_responses or {}).get(_QUESTION)
+        unanswered: ApprovalRequest | None = None
+        if not was_asked or answer is None:
+            request = await self._toolkit.preview(params.name, arguments)
+            if isinstance(request, dict):
+                return _result_of(request)
+            return self._question(params.name, arguments, request)
+
+        def approve(request: ApprovalRequest) -> bool:
+            nonlocal unanswered
+            is_agreed = parse_answer(answer, self._questions.box(request))
+            if is_agreed is None:  # the person has not refused this: they were not asked
+                unanswered = request
+                raise RefusedError("other_question")
+            if is_agreed:
+                self._questions.agree(request)
+            return is_agreed
+
+        result = await self._toolkit.perform(params.name, arguments, approve=approve)
+        if unanswered is not None:
+            return self._question(params.name, arguments, unanswered)
+        return _result_of(result)
+
+    def _question(
+        self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
+    ) -> InputRequiredResult:
+        box = self._questions.box(request)
+        return InputRequiredResult(
+            input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
+            request_state=self._questions.keep(tool, arguments, request),
+        )
+
 
 async def _report_progress(context: Context, tool: str) -> None:
     """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
@@ -204,7 +228,12 @@ def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
+    """Hide the text of an unexpected exception from the host, as it may hold secrets.
+
+    No list has a second page, so every cursor is an invalid one.
+    """
+    if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
+        raise MCPError(INVALID_PARAMS, "Unknown cursor")
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):

@@ -20,6 +20,7 @@ from typing import (
     Final,
     Literal,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -202,7 +203,7 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
             unknown names first; `field` is the first. It never repeats a value.
     """
     try:
-        return model.model_validate(_decode(arguments))
+        return model.model_validate(_without_empty(model, _decode(arguments)))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
     wrong.sort(key=lambda err: err["type"] != "extra_forbidden")  # a wrong name explains others
@@ -215,8 +216,29 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
     raise InvalidInputError("; ".join(texts), field=field)
 
 
-def _decode(arguments: object) -> object:
-    """Return arguments as JSON values, without the members that are null or empty."""
+def _without_empty(model: type[BaseModel], plain: Any) -> Any:  # noqa: ANN401 -- any JSON
+    """Leave out the empty lists and objects of optional arguments.
+
+    Some strict modes do not allow null, so a model sends these for arguments that it would omit.
+    """
+    if not isinstance(plain, dict):
+        return plain
+    may_be_empty = {
+        name
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
+    }
+    members = cast("dict[str, object]", plain)
+    return {
+        name: arg
+        for name, arg in members.items()
+        if arg not in ([], {}) or name not in may_be_empty
+    }
+
+
+def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
+    """Return arguments as JSON values, without the members that are null or empty texts."""
     if isinstance(arguments, str) and len(arguments) > _MAX_LENGTH:
         raise InvalidInputError("the arguments are too long", field="arguments")
     try:
@@ -234,8 +256,8 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if name in members:
             raise InvalidInputError("this argument is given more than once", field=_path((name,)))
         members[name] = value
-    # Models send these for arguments that they would omit; some strict modes do not allow null.
-    return {name: value for name, value in members.items() if value not in (None, "", [], {})}
+    # Models send null and "" for arguments that they would omit.
+    return {name: value for name, value in members.items() if value not in (None, "")}
 
 
 def _path(parts: tuple[int | str, ...]) -> str:
