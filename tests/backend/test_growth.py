@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RequestTimeoutError
+from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
@@ -97,9 +98,7 @@ def failing(ferry, index):
 @pytest.fixture(autouse=True)
 def few_ids(monkeypatch, ferry_sandbox):
     """Remember few ids and requests, so that no memory fills up while it is counted."""
-    few = deque(maxlen=8)
-    monkeypatch.setattr("ferry_sdk._engine.context.recent_ids", few)
-    monkeypatch.setattr("ferry_sdk._engine.requests.recent_ids", few)
+    monkeypatch.setattr(recent_ids, "_most", 8)
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
