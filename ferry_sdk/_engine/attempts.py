@@ -47,12 +47,14 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             if context.settings.secret(operation.call.authority).current is None:
                 yield from refresh(context, operation.call.authority, None)
             value, reply = yield from operation.call.send(context, operation.answer.read)
+        except FerryError as error:
+            failure = error
+        else:
+            result = Result(value, reply, context)
             if context.is_watched:
                 context.state.attempts.append(context.attempt_of(reply))
                 _log(context, "done")
-            return Result(value, reply, context)
-        except FerryError as error:
-            failure = error
+            return result
         _clear_sending_if_refused(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, name))
@@ -100,10 +102,14 @@ def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
 
 def _attempt_text(attempt: Attempt) -> str:
     """Return an attempt in a few words, such as ``HTTP 503, ServerError, request id r-1``."""
-    status = None if attempt.status_code is None else f"HTTP {attempt.status_code}"
-    request_id = None if attempt.request_id is None else f"request id {attempt.request_id}"
-    facts = status, attempt.problem, request_id, None if attempt.sent else "not sent"
-    return ", ".join(fact for fact in facts if fact)
+    facts = [attempt.problem] if attempt.problem else []
+    if attempt.status_code is not None:
+        facts.insert(0, f"HTTP {attempt.status_code}")
+    if attempt.request_id is not None:
+        facts.append(f"request id {attempt.request_id}")
+    if not attempt.sent:
+        facts.append("not sent")
+    return ", ".join(facts)
 
 
 def log_text(error: FerryError) -> str:
@@ -127,7 +133,8 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = context.redactor()
     if isinstance(error, UnexpectedResponseError | APIError):
-        error.request_id = error.request_id and redactor.hide(error.request_id)
+        if error.request_id is not None:
+            error.request_id = redactor.hide(error.request_id)
         if error.field is not None and redactor.hide(error.field) != error.field:
             error.field = None
     if not isinstance(error, APIError):

@@ -173,7 +173,7 @@ class Context:
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
-        recent_ids.append(call_id)
+        recent_ids.add(call_id)
         began = clock()
         runner: HookRunner | None = None
         if settings.hooks:
@@ -217,11 +217,12 @@ class Context:
 
     def redactor(self) -> Redactor:
         """Return a redactor of all tokens in use and of the data in the current request."""
-        secrets = [reference() for reference in self.session.secrets.keyrefs()]
-        in_use = [secret.current for secret in secrets if secret is not None]
-        tokens = self.state.sent_tokens + in_use
-        to_hide = {token for token in tokens if token and len(token) >= _SHORTEST_TOKEN}
-        return Redactor(to_hide, self.state.secrets())
+        in_use = [reference() for reference in self.session.secrets.keyrefs()]
+        tokens = (*in_use, self.settings.token, self.settings.organisation_token)
+        shown = {token.current for token in tokens if token is not None and token.current}
+        every_token = shown.union(self.state.sent_tokens)
+        tokens_to_hide = {token for token in every_token if len(token) >= _SHORTEST_TOKEN}
+        return Redactor(tokens_to_hide, self.state.secrets())
 
     def request_id_of(self, reply: Reply) -> str | None:
         """Return the request id of a reply, redacted if the request contains personal data."""

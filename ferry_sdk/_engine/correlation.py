@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
@@ -75,5 +75,24 @@ _start_ids()
 after_fork_in_child(_start_ids)
 
 
-recent_ids: Final[deque[str]] = deque(maxlen=4096)
-"""The ids of the latest calls of this process."""
+class RecentIds(OrderedDict[str, None]):
+    """The ids of recent calls of this process, at most so many.
+
+    Each step is one call of C, so threads need no lock. If several threads add at the same moment,
+    the worst case is that an id is not known for a moment, or forgotten too early.
+    """
+
+    def __init__(self, most: int = 4096) -> None:
+        super().__init__()
+        self._most = most
+
+    def add(self, correlation_id: str) -> None:
+        """Add an id as the latest."""
+        self.pop(correlation_id, None)
+        self[correlation_id] = None
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+recent_ids: Final = RecentIds()
+"""The ids of recent calls of this process."""

@@ -66,22 +66,22 @@ class HookRunner:
         request, state = effect.request, context.state
         _, host, port = origin_of(request.url)
         facts = request.method, request.route, host, port, request.rpc_method
-        sent = RequestEvent(self.call, state.operation, state.attempt, *facts)
+        event = RequestEvent(self.call, state.operation, state.attempt, *facts)
         began = self.clock()
-
-        def steps() -> Flow[Reply]:
-            nonlocal began
-            yield from self.notify(sent)
+        try:
+            yield from self.notify(event)
             began = self.clock()
-            return (yield from effect)
-
-        def event(reply: Reply | None, error: BaseException | None) -> ResponseEvent:
+            reply = yield from effect
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            problem = type(error).__name__
+            yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
+            raise
+        if ResponseEvent in self.hooks.by_event:
             seconds = self.clock() - began
-            if reply is None:
-                return ResponseEvent(sent, seconds, problem=_name(error))
-            return ResponseEvent(sent, seconds, reply.status_code, context.request_id_of(reply))
-
-        reply = yield from self._watch(steps(), event)
+            request_id = context.request_id_of(reply)
+            yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
         used, seen = effect.connections, self.hooks.known_connections
         if ConnectionsEvent in self.hooks.by_event and used is not None and used not in seen:
             seen.add(used)

@@ -84,7 +84,8 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
 
 def _is_own(limiter: RateLimiter) -> bool:
     """Return whether `acquire` is the library's, and not replaced in a subclass or a test."""
-    return getattr(limiter.acquire, "__module__", "").startswith("ferry_sdk.")
+    function = getattr(limiter.acquire, "__func__", None)
+    return getattr(function, "__module__", "").startswith("ferry_sdk.")
 
 
 def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[None]:

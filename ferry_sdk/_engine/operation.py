@@ -75,14 +75,15 @@ class Write(Generic[T_co]):
     """What the library knows about a write besides its request.
 
     Attributes:
-        identity: Equal for two writes that do the same, in either protocol.
+        identity: Equal for two writes that do the same, in either protocol; JSON may be encoded,
+            which takes less memory while a call is in flight.
         subject: The ids of what is changed; empty if something is created.
         read_back: How to read its result back; None if no read shows its effect.
         guard: The check before it is sent; None without one.
         expiries: When each argument expires, by its name.
     """
 
-    identity: Mapping[str, object] = field(repr=False)
+    identity: Mapping[str, object] | bytes = field(repr=False)
     subject: Mapping[str, str]
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
@@ -90,7 +91,10 @@ class Write(Generic[T_co]):
 
     def canonical(self) -> bytes:
         """Return the identity as JSON in one form."""
-        return json.dumps(self.identity, sort_keys=True, default=str).encode()
+        identity = self.identity
+        if isinstance(identity, bytes):
+            identity = json.loads(identity)
+        return json.dumps(identity, sort_keys=True, default=str).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ def _searches_of(text: str) -> list[_Search]:
     if local != text or not any(map(str.isdigit, text)):
         words = _WORD.findall(unicodedata.normalize("NFC", local))
         if len(words) > 1:
-            parts.update(word for word in words if word.lower() not in _PARTICLES)
+            parts |= {word for word in words if word.lower() not in _PARTICLES}
     return _searches(set[str]().union(*map(_spellings, parts)))
 
 

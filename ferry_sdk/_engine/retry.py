@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.limits import LONGEST_WAIT
@@ -26,27 +26,37 @@ from ferry_sdk._engine.safety import Safety, failure_kind
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
 
-Strategy = Callable[[Any], float]
+
+class Waits(NamedTuple):
+    """What tenacity computes from the number of attempts.
+
+    Attributes:
+        retry: The seconds before the next attempt.
+        poll: The seconds before the next read of a poll.
+    """
+
+    retry: Callable[[Any], float]
+    poll: Callable[[Any], float]
 
 
 @cache
 @uninterrupted
-def strategies() -> tuple[Strategy, Strategy]:
-    """Load tenacity. Return its waits before a retry, and before the next read of a poll."""
+def strategies() -> Waits:
+    """Load tenacity."""
     import tenacity  # noqa: PLC0415 -- slow to import
 
-    return (
+    return Waits(
         tenacity.wait_random_exponential(multiplier=0.5, max=8),
         tenacity.wait_exponential(multiplier=0.25, max=10) + tenacity.wait_random(0, 0.25),
     )
 
 
 def _retry_delay(attempts: int) -> float:
-    return strategies()[0](SimpleNamespace(attempt_number=attempts))  # all that tenacity reads
+    return strategies().retry(SimpleNamespace(attempt_number=attempts))  # all that tenacity reads
 
 
 def _poll_delay(attempts: int) -> float:
-    return strategies()[1](SimpleNamespace(attempt_number=attempts))
+    return strategies().poll(SimpleNamespace(attempt_number=attempts))
 
 
 def delay_before(number: int, failure: FerryError, safety: Safety, context: Context) -> float:

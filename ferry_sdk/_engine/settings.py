@@ -48,6 +48,8 @@ class Secret:
     __slots__ = ("__weakref__", "current", "source")
 
     def __init__(self, source: TokenSource, argument: str = "token") -> None:
+        if source is None:
+            raise InvalidInputError("expected a token", field=argument)
         self.source: TokenSource = source
         self.current: str | None = None if callable(source) else header_value(source, argument)
 

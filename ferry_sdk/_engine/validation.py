@@ -10,8 +10,9 @@ from dataclasses import asdict
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import cast
+from urllib.parse import urlsplit
 
-from ferry_sdk._engine.http import Timeout, origin_of
+from ferry_sdk._engine.http import Timeout
 from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.types import RateLimiter, Recorder
@@ -55,7 +56,8 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a valid header name", field=where)
         if name.lower() in _OWN_HEADERS.split():
-            raise InvalidInputError("the library or its HTTP client sets it itself", field=where)
+            problem = "the library or the HTTP client sets this header itself"
+            raise InvalidInputError(problem, field=where)
         checked[name.lower()] = header_value(value, where)
     return checked
 
@@ -140,14 +142,21 @@ def http_client(client: object, *, is_async: bool) -> None:
 
 def address(url: object, *, allow_http: bool) -> str:
     """Return the service's address without a trailing slash; plain http only for loopback."""
-    if not isinstance(url, str) or not url.isprintable() or " " in url:
-        raise InvalidInputError("expected a text without spaces", field="base_url")
-    scheme, host, _ = origin_of(url)
-    if scheme not in {"http", "https"} or not host:
+    if not isinstance(url, str):
+        raise InvalidInputError("expected a text", field="base_url")
+    if not url.isprintable() or " " in url:
+        raise InvalidInputError("a URL has no spaces", field="base_url")
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        parts.port  # noqa: B018 -- reading it checks it
+    except ValueError:
+        raise InvalidInputError("not a URL", field="base_url") from None
+    if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
-    if not {"@", "?", "#"}.isdisjoint(url):
+    if parts.username is not None or parts.query or parts.fragment:
         raise InvalidInputError("must have no user, no query and no fragment", field="base_url")
-    if scheme == "http" and not allow_http and not is_loopback(host):
+    if parts.scheme == "http" and not allow_http and not is_loopback(host):
         problem = "plain http would expose the token to the network; use https, or allow_http=True"
         raise InvalidInputError(problem, field="base_url")
     return url.rstrip("/")
@@ -155,9 +164,9 @@ def address(url: object, *, allow_http: bool) -> str:
 
 def is_local(url: str) -> bool:
     """Return whether an address is on this machine."""
-    return is_loopback(origin_of(url)[1])
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def is_local_http(url: str) -> bool:
     """Return whether an address is plain http on this machine."""
-    return origin_of(url)[0] == "http" and is_local(url)
+    return urlsplit(url).scheme == "http" and is_local(url)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal
@@ -27,7 +28,7 @@ from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
 from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import log
-from ferry_sdk._engine.operation import Guard, Operation, Wait, Write
+from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
@@ -96,26 +97,24 @@ class _WriteSteps(Generic[T]):
 
         A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
         """
-        before: Result[Any] | None = None
+        record: object = None
         fee_error: FerryError | None = None
         try:
-            before = yield from send_with_retries(guard.reading, self.context.for_reads())
+            record = (yield from send_with_retries(guard.reading, self.context.for_reads())).value
         except FerryError as failure:
             if failure.outcome == "unknown":
                 failure.outcome = "not_sent"  # of the write, which waited for this read
             if guard.suggests is None or not may_be_done(failure):
                 raise
             fee_error = failure
-        response: Result[T] | None = None
-        if before is None or (guard.suggests is not None and guard.suggests(before.value)):
-            response = yield from self._read_effect()
-        elif guard.suggests is None:
-            response = self._result_shown(before)
-        if response is not None:
-            self.guard_error = self._already_done(response, "not_sent")
-        elif fee_error is not None:
+        seen = record
+        if guard.suggests is not None:
+            is_likely = fee_error is not None or guard.suggests(record)
+            seen = (yield from self._read_effect()) if is_likely else None
+        self.guard_error = self._already_done(seen, "not_sent")
+        if fee_error is not None and self.guard_error is None:
             raise fee_error
-        return before and before.value
+        return record
 
     def deduplicate(self) -> Flow[Result[T]]:
         """Return steps that send one request for all who ask for the same change at a time.
@@ -148,8 +147,10 @@ class _WriteSteps(Generic[T]):
         try:
             return (yield from SingleFlight(key, lead, self.context.deadline))
         except FerryError as failure:
-            state.is_in_doubt = failure.outcome == "unknown"
-            if not state.is_in_doubt or not isinstance(failure, TransportError):
+            if failure.outcome != "unknown":
+                state.is_in_doubt = False
+                raise
+            if not isinstance(failure, TransportError):
                 raise
             lost = failure  # the caller who was joined was interrupted
         return (yield from self._resolve_unknown(lost))
@@ -178,8 +179,8 @@ class _WriteSteps(Generic[T]):
             response = yield from send()
         except GeneratorExit:
             raise
-        except UnresolvedWriteError as duplicate:
-            return (yield from self._resolve_duplicate(duplicate))
+        except UnresolvedWriteError as error:
+            duplicate = error
         except BaseException as stop:
             context.state.is_abandoned = True
             if isinstance(stop, FerryError):
@@ -196,6 +197,7 @@ class _WriteSteps(Generic[T]):
                 context, self.entry_id, "done", response.value, self.read_record
             )
             return response
+        return (yield from self._resolve_duplicate(duplicate))
 
     def _begin(self, journal: Recorder, intent: Intent) -> None:
         """Record the intent; undo that if the call was abandoned in the meantime.
@@ -208,45 +210,54 @@ class _WriteSteps(Generic[T]):
 
     def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[Result[T]]:
         """Return the result of the same earlier write if its effect is visible now."""
-        response = yield from self._read_effect()
-        if response is None:
+        read_back = self.write.read_back
+        if read_back is None:
             raise duplicate
-        entry_id, record = duplicate.entry.id, self.read_record
-        yield from record_outcome(self.context, entry_id, "done", response.value, record)
-        return response
+        try:
+            seen = yield from self._send_read_back(read_back)
+        except FerryError as failure:
+            raise duplicate from failure.with_traceback(None)
+        if not read_back.shows(seen.value):
+            raise duplicate
+        record = seen.value
+        result = read_back.result(record)
+        yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
+        return seen.of(result)
 
-    def _read_effect(self) -> Flow[Result[T] | None]:
-        """Read once whether the effect is visible; return the result that it shows, else None.
+    def _send_read_back(self, read_back: ReadBack[T]) -> Flow[Result[Any]]:
+        """Make the read that shows the effect, once.
 
         It ends before the deadline, so that the outcome is on record and known to other callers by
         then.
         """
-        if self.write.read_back is None:
-            return None
         context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
         context = replace(context, goes_first=True, keeps_reserve=True)
+        return send_with_retries(read_back.reading, context)
+
+    def _read_effect(self) -> Flow[object]:
+        """Return the record that may show the effect; None if it cannot be read."""
+        if self.write.read_back is None:
+            return None
         try:
-            seen = yield from send_with_retries(self.write.read_back.reading, context)
+            return (yield from self._send_read_back(self.write.read_back)).value
         except FerryError:
             return None
-        return self._result_shown(seen)
-
-    def _result_shown(self, seen: Result[Any]) -> Result[T] | None:
-        """Return the result of the write if a record shows its effect."""
-        read_back = self.write.read_back
-        if read_back is None or not read_back.shows(seen.value):
-            return None
-        self.read_record = seen.value
-        return seen.of(read_back.result(seen.value))
 
     def _already_done(
-        self, response: Result[Any], outcome: Literal["not_sent", "rejected"]
-    ) -> AlreadyDoneError:
-        """Return the error of a write whose effect was there before."""
+        self, record: object, outcome: Literal["not_sent", "rejected"]
+    ) -> AlreadyDoneError | None:
+        """Return the error of a write whose effect a record shows; None if it does not."""
+        read_back = self.write.read_back
+        if read_back is None or record is None or not read_back.shows(record):
+            return None
+        result: Any = read_back.result(record)
         ending = "nothing was sent" if outcome == "not_sent" else "the service refused it"
-        text = f"{self.operation.name} took effect before this call; {ending}"
-        record = self.read_record
-        return AlreadyDoneError(text, result=response.value, last_seen=record, outcome=outcome)
+        return AlreadyDoneError(
+            f"{self.operation.name} took effect before this call; {ending}",
+            result=result,
+            last_seen=record,
+            outcome=outcome,
+        )
 
     def _send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
@@ -266,11 +277,10 @@ class _WriteSteps(Generic[T]):
                 raise
             unresolved = failure
         if unresolved.outcome == "rejected":
-            response = yield from self._read_effect()
-            if response is None:
+            done_before = self._already_done((yield from self._read_effect()), "rejected")
+            if done_before is None:
                 raise unresolved
             self.context.describe(unresolved, self.operation.name)
-            done_before = self._already_done(response, "rejected")
             raise done_before from unresolved.with_traceback(None)
         self.context.state.is_in_doubt = True
         return (yield from self._resolve_unknown(unresolved))
@@ -285,15 +295,17 @@ class _WriteSteps(Generic[T]):
             log(self.context, logging.INFO, text, name, problem, operation=name, outcome="unknown")
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining
-            polled: PollResult[object] = PollResult(None, is_met=False)
+            polled: PollResult[object] | None = None
             if window > 0:
                 wait = Wait(window, until=read_back.shows)
                 context = replace(self.context, goes_first=True)
-                polled = yield from poll(read_back.reading, context, wait)
-            if polled.last is not None:
+                with suppress(FerryError):  # the client was closed meanwhile
+                    polled = yield from poll(read_back.reading, context, wait)
+            if polled is not None and polled.last is not None:
                 last_seen = polled.last.value
-                if response := self._result_shown(polled.last):
-                    return response
+                if polled.is_met:
+                    self.read_record = last_seen
+                    return polled.last.of(read_back.result(last_seen))
         can = "cannot read" if read_back is None else "reads"
         raise OutcomeUnknownError(
             f"{self.operation.name} may have happened: {lost} (correlation id "

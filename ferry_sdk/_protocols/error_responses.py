@@ -126,9 +126,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _field_of(body: object) -> str | None:
     """Return the first member of the request that a refusal names."""
-    members = members_of(body)
-    for value in (members, _first_members(members.get("errors"))):
-        field = value.get("field")
+    errors = members_of(body).get("errors")
+    first = errors[:1] if is_list(errors) else []
+    for value in (body, *first):
+        field = members_of(value).get("field")
         if isinstance(field, str) and _FIELD.fullmatch(field):
             return _INDEX.sub(r"[\1]", field)
     return None
@@ -144,16 +145,16 @@ def _class_of(status_code: int, code: str | None) -> type[APIError]:
 
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     """Return the first text under one of the names, in the body or one level below."""
-    outer = _first_members(body)
-    inner = [_first_members(outer.get(name)) for name in ("error", "errors", "detail")]
-    for members in (outer, *inner):
-        for name in names:
-            value = members.get(name)
-            if isinstance(value, str) and value.strip():
-                return value.strip()
+    if is_list(body):
+        return _first_text(body[0], names) if body else None
+    members = members_of(body)
+    for name in names:
+        value = members.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    for name in ("error", "errors", "detail"):
+        inner = members.get(name)
+        text = _first_text(inner, names) if inner else None
+        if text:
+            return text
     return None
-
-
-def _first_members(value: object) -> dict[str, object]:
-    """Return the members of an object, or of the first one in a list."""
-    return members_of(value[0] if is_list(value) and value else value)

@@ -17,6 +17,7 @@ from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
 
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
 _PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}
 _PDF: Final = b"%PDF-"
@@ -70,7 +71,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
         raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
-        if not reply.is_redirect or "location" not in reply.by_name:
+        if reply.status_code not in _REDIRECTS or "location" not in reply.by_name:
             break
         try:
             url = urljoin(url, reply.by_name["location"])

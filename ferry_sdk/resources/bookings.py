@@ -101,7 +101,7 @@ class BookingsGroup(Resource):
         chosen = bodies.selections(availabilities)
         body = bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
         content = encode_json(body)
-        write: Write[BookingCreated] = Write(body, {}, expiries=bodies.expiries(chosen))
+        write: Write[BookingCreated] = Write(content, {}, expiries=bodies.expiries(chosen))
         call = Rest("POST", "booking", content)
         return Operation(call, _CREATED, SAFETY["bookings.create"], write)
 

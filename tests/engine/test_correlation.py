@@ -5,9 +5,11 @@ import random
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk._engine.correlation import next_correlation_id
+from ferry_sdk._engine.correlation import RecentIds, next_correlation_id
 from tests.backend.children import Child
 from tests.backend.gathering import at_once
 from tests.engine.replies import booking, good, reply, scripted_driver
@@ -114,3 +116,13 @@ def test_a_reply_to_another_call_of_this_process_counts_as_lost_whatever_it_says
     scripted_driver(refusal, then=reply(404)).error(
         OutcomeUnknownError, name, correlation_id="call-B"
     )
+
+
+@given(st.lists(st.text(), max_size=60))
+def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(names):
+    recent = RecentIds(most=10)
+    for name in names:
+        recent.add(name)
+    distinct = [*dict.fromkeys(reversed(names))]
+    assert all(name in recent for name in distinct[:10])
+    assert sum(name in recent for name in distinct) <= 20

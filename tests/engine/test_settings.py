@@ -73,7 +73,7 @@ def test_plain_http_is_fine_on_this_machine_and_needs_to_be_allowed_elsewhere(ho
     Ferry("t", base_url=f"http://{host}", allow_http=host in ELSEWHERE)
 
 
-@each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/"])
+@each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/", f"{URL}/@shop/"])
 def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
     assert str(request_of(clients, base_url=url).url) == f"{url.rstrip('/')}/api/port"
 

@@ -289,6 +289,30 @@ def intents_of(*calls):
     return [*notes.intents.values()]
 
 
+@each(
+    ("replies", "state"),
+    [
+        ([refused] * 3, "not_sent"),
+        ([reply(429)] * 3, "rejected"),
+        ([reply(429, retry_after="61")], "rejected"),
+        ([refused, refused, reply(404)], "rejected"),
+        ([reply(401)], "rejected"),
+        ([reply(409), reply(404)], "rejected"),
+        ([reply(302)], "unknown"),
+        ([reset, reply(404)], "unknown"),
+        ([reply(503), reply(401)], "unknown"),
+        ([reply(200, {}), reply(404)], "unknown"),
+    ],
+)
+@every_shown
+def test_every_ending_is_put_on_record_as_what_it_was(name, replies, state):
+    notes = Notes()
+    driver = scripted_driver(*replies)
+    assert driver.error(FerryError, name, journal=notes).outcome == state
+    assert notes.states == {"entry-1": state}
+    assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
+
+
 def test_what_is_recorded_keeps_its_code_and_is_unresolved_while_nobody_knows():
     family = PASSENGERS[0]["last_name"]
     kept = {code: code for code in ("BOOKING_CREATE_ERROR", "NO_ROOM.2")}

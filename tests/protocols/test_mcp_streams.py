@@ -42,6 +42,7 @@ STREAMS = {
     "CR": ("data: a\r\rdata: b\r\r", "a", "b"),
     "mixed line ends": ("data: a\n\r\ndata: b\r\n\n", "a", "b"),
     "BOM first": (BOM + "data: a\n\n", "a"),
+    "BOM later is part of the name": ("\n" + BOM + "data: a\n\n",),
     "several data lines": ("data: a\ndata: b\n\n", "a\nb"),
     "several with CRLF": ("data: a\r\ndata: b\r\n\r\n", "a\nb"),
     "no space": ("data:a\n\n", "a"),

@@ -63,7 +63,6 @@ class Driver:
         return self.walk(recover(error, read_back, context)).value
 
     def _context(self, name, settings, correlation_id=None):
-        self.session.remember(settings)
         return Context.start(
             settings,
             self.session,

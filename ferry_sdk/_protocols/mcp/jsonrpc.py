@@ -40,10 +40,14 @@ class EventStream:
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
+        self._began = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the data of each event that the piece completes."""
         text = self._rest + chunk
+        if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
+            self._began = True
+            text = text.removeprefix(_BOM)
         start = 0
         for end in _END_OF_LINE.finditer(text):
             if end.group() == b"\r" and end.end() == len(text):
@@ -60,7 +64,7 @@ class EventStream:
     def _feed_line(self, line: bytes) -> Iterator[bytes]:
         if line:
             name, _, value = line.partition(b":")
-            if name.removeprefix(_BOM) == b"data":
+            if name == b"data":
                 self._data.append(value.removeprefix(b" "))
         elif self._data:
             data, self._data = b"\n".join(self._data), []

@@ -47,8 +47,11 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     members = members_of(result)
     if not _ENVELOPE & members.keys():
         return result
-    if members.get("resultType") not in (None, "complete"):
+    kind = members.get("resultType")
+    if kind == "input_required":
         raise unexpected_result("the tool asks for more input, which is not supported", head)
+    if kind not in (None, "complete"):
+        raise unexpected_result("the result has an unknown type", head)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)

@@ -25,8 +25,9 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-_FAILURES: Final = (401, 403, 429, *range(500, 1000))
-"""Statuses with which a handshake fails; with others, the server needs none."""
+_FAILURES: Final = (401, 403, 429)
+"""Statuses with which a handshake fails, as with 500 and above; with others, it is not needed."""
+_SERVER_ERRORS: Final = 500
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
 
 
@@ -60,7 +61,8 @@ def _handshake(context: Context) -> Flow[None]:
         "clientInfo": {"name": "ferry_sdk", "version": __version__},
     }
     answer = yield from post(context, "initialize", params, Session())
-    if answer.reply.status_code in _FAILURES:
+    status = answer.reply.status_code
+    if status in _FAILURES or status >= _SERVER_ERRORS:
         raise answer.status_error()
     if answer.error.get("code") in _MODERN_ONLY:
         problem = "the server supports only MCP versions without a handshake"
