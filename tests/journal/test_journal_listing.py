@@ -1,6 +1,5 @@
 """What `entries` returns: the filters, the order and the pages."""
 
-import sys
 from datetime import datetime, timedelta, timezone
 
 import time_machine
@@ -40,7 +39,7 @@ class TestFilters:
         any_journal.end(third, "rejected")
         ids = [first, second, third, fourth]
         assert ids_of(any_journal.entries()) == ids
-        assert ids_of(any_journal.entries(limit=sys.maxsize)) == ids
+        assert ids_of(any_journal.entries(limit=10**30)) == ids
         assert ids_of(any_journal.entries(since=at(1), until=at(3))) == ids[1:3]
         assert any_journal.entries(since=at(2), until=at(2)) == ()
         assert ids_of(any_journal.entries(since=at(1).astimezone(TOKYO))) == ids[1:]
