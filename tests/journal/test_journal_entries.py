@@ -73,6 +73,8 @@ class TestBeginning:
             assert caught(InvalidInputError, any_journal.entry, wrong).field == "entry_id"
             error = caught(InvalidInputError, any_journal.settle, wrong, happened=True)
             assert error.field == "entry_or_id"
+        options = {"happened": True, "booking_id": "b1"}
+        assert caught(InvalidInputError, any_journal.settle, "", **options).field == "entry_id"
         with pytest.raises(JournalError, match="no entry with this id"):
             any_journal.end("0" * 32, "done")
         entry_id = any_journal.begin(intent())
