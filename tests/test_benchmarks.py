@@ -1,20 +1,27 @@
 """The benchmarks: what they measure with, and what they show."""
 
 import json
+import sys
 from datetime import timedelta
+from statistics import median
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks import _running
 from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, code_of
-from benchmarks._clients import MissingPeerError
+from benchmarks._clients import MissingPeerError, work_of
 from benchmarks._lines import Bar, compared, table
-from benchmarks._measure import Figures
+from benchmarks._measure import Figures, in_turn, timed
 from benchmarks._payload import FEE, QUESTION, TOKEN, availability, search_answer
 from benchmarks._reading import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
 from tests.support.summer import PARTY, stopped
+
+SECONDS = st.floats(min_value=1e-6, max_value=1e3)
+PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=30)
 
 
 def paths(value, at=""):
@@ -82,6 +89,30 @@ def test_both_ways_of_reading_miss_nothing_and_the_table_shows_on_which_side_of_
     assert bad.split("|")[-2].strip() == "NO"
     assert len(head) == len(rule) == len(good)
     assert "NO" not in table(rows, is_judged=False)
+    order = []
+
+    def contender(name):
+        order.append(name)
+        return len(order)
+
+    names = ("a", "b", "c")
+    works = {name: lambda name=name: contender(name) for name in names}
+    figures = in_turn(works, rounds=3, warm_ups=1)
+    rounds = ["".join(order[at : at + 3]) for at in range(0, len(order), 3)]
+    assert sorted(rounds[1:]) == ["abc", "bca", "cab"]
+    assert len(rounds) == 4
+    assert all(len(figures.rounds[name]) == 3 for name in names)
+    assert min(min(each) for each in figures.rounds.values()) > 3
+    calls = []
+    assert 0 < timed(lambda: calls.append(1), 5)() < 1
+    assert len(calls) == 5
+
+
+@given(PAIRS)
+def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
+    figures = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
+    assert figures.ratio("a", "b") == median([one / other for one, other in pairs])
+    assert figures.median("a") == median([one for one, _ in pairs])
 
 
 @pytest.fixture
@@ -124,6 +155,16 @@ def test_a_row_that_fails_or_lacks_its_peer_is_named_and_the_others_go_on(monkey
     assert "small_call failed: TimeoutError: no reply" in printed.out
     assert "2.00 of httpx" in printed.out
     assert "Traceback" in printed.err
+
+
+def test_a_missing_library_and_a_row_that_is_not_there_are_said(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "msgspec", None)
+    monkeypatch.delitem(sys.modules, "benchmarks._clients.msgspec", raising=False)
+    with pytest.raises(MissingPeerError, match="msgspec is not installed"):
+        work_of("msgspec", "search")
+    with pytest.raises(SystemExit):
+        _running.main(["small_cal"])
+    assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
 @pytest.mark.long

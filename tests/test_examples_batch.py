@@ -1,7 +1,8 @@
-"""The batch script, killed in the middle of a write, books no trip twice."""
+"""The batch script, killed in the middle of a write and at any moment, books no trip twice."""
 
 import csv
 import os
+import random
 import subprocess
 import sys
 import time
@@ -102,6 +103,23 @@ def test_killed_in_the_middle_of_a_write_it_goes_on(batch, operation, kind, lost
     assert entries == {row["correlation_id"] for row in rows if row["state"] == "ask"}
     assert batch.finished() == rows
     assert len(batch.done("bookings.create")) == TRIPS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_at_any_moment_it_goes_on(batch, seed):
+    moments = random.Random(seed)  # noqa: S311 -- moments are no secrets
+    for _ in range(3):
+        asked = batch.sandbox.counters.requests["availability.search"]
+        process = batch.started()
+        while batch.sandbox.counters.requests["availability.search"] == asked:
+            if process.poll() is not None:
+                break
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.15))
+        killed(process)
+    rows = batch.finished()
+    check(batch, rows)
+    assert {row["state"] for row in rows} <= {"ticketed", "ask", "payment_due"}
 
 
 def test_what_fails_is_taken_up_by_the_next_run(batch):

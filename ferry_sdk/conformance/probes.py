@@ -32,7 +32,7 @@ ADULT: Final[Mapping[str, object]] = {"type": "Adult", "gender": "Female", "age"
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
-_HOURS_BETWEEN: Final = 4
+_SECONDS_BETWEEN: Final = 4 * 3600
 """Of the sailings of a line that says enough in short replies."""
 _DAYS_BEYOND: Final = 400
 """A day so far ahead that no season has a timetable of it yet."""
@@ -78,7 +78,7 @@ class Probes:
         self._call = findings.call
         self.lines: list[Line] = []
         self.today: date = date.today()  # noqa: DTZ011 -- the user's, if the service has none
-        self._days: dict[Line, Counter[date]] = {}
+        self._days: dict[Line, set[date]] = {}
 
     def steps(self) -> Flow[None]:
         """Make all reads that need no id."""
@@ -142,10 +142,13 @@ class Probes:
     def _timetable(self) -> Flow[None]:
         """Read which lines there are and on which days they sail."""
         reply = yield from self._call("mcp.departures")
+        times: dict[Line, list[datetime]] = {}
         for line, at in filter(None, map(_line_of, reply.value or ())):
-            self._days.setdefault(line, Counter())[at.date()] += 1
-        spans = {line: (max(days) - min(days)).days + 1 for line, days in self._days.items()}
-        self._sort({line: 24 * spans[line] / days.total() for line, days in self._days.items()})
+            moments = times.setdefault(line, [])
+            if at is not None:
+                moments.append(at)
+        self._sort({line: _seconds_between(moments) for line, moments in times.items()})
+        self._days = {line: {at.date() for at in moments} for line, moments in times.items()}
         if not self.lines:
             yield from self._routes()
         if not self.lines:
@@ -158,16 +161,16 @@ class Probes:
     def _routes(self) -> Flow[None]:
         """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
         routes: Sequence[Route] = (yield from self._call("routes.find")).value or ()
-        hours: dict[Line, float] = {}
+        seconds: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
                 line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
                 times = route.departure_times.get(company)
-                hours[line] = 24 / len(times) if times else inf
-        self._sort(hours)
+                seconds[line] = 24 * 3600 / len(times) if times else inf
+        self._sort(seconds)
 
-    def _sort(self, hours: Mapping[Line, float]) -> None:
-        self.lines = sorted(hours, key=lambda line: abs(hours[line] - _HOURS_BETWEEN))
+    def _sort(self, seconds: Mapping[Line, float]) -> None:
+        self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
 
     def sample(self) -> Iterator[dict[str, Any]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
@@ -243,12 +246,13 @@ class Probes:
         self.seen["no_journeys"] = "all" if none else "none"
 
     def _tool(self) -> Flow[None]:
-        if self.lines:
-            search = self.lines[0].search(self._day)
-            reply = yield from self._call("mcp.search_availability", **search)
-            if reply.body is None:
-                reply.require()
-            self.seen["mcp_result"] = result_shape(reply.body)
+        if not self.lines:
+            raise NotSeenError("no sailing was found")
+        search = self.lines[0].search(self._day)
+        reply = yield from self._call("mcp.search_availability", **search)
+        if reply.body is None:
+            reply.require()
+        self.seen["mcp_result"] = result_shape(reply.body)
 
     def _gaps(self) -> Flow[None]:
         far = self._ahead(_DAYS_BEYOND)
@@ -273,21 +277,27 @@ class Probes:
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
         """Yield days between two departures of a line on which it does not sail."""
         for line, days in self._days.items():
-            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1)
+            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1) if days else ()
             free = (day for day in map(date.fromordinal, between) if day not in days)
             for day in islice(free, 1):
                 yield line, day
 
 
-def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime] | None:
+def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | None:
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
     ports = departure.depart_code, departure.arrive_code
     parts: tuple[Any, ...] = (company, *ports, departure.journey_id)
-    is_complete = all(isinstance(part, str) and part for part in parts)
+    if not all(isinstance(part, str) and part for part in parts):
+        return None
     at = departure.depart_at
-    return (Line(*parts), at) if is_complete and isinstance(at, datetime) else None
+    return Line(*parts), at if isinstance(at, datetime) else None
+
+
+def _seconds_between(times: Sequence[datetime]) -> float:
+    """Return about how often a line sails."""
+    return (max(times) - min(times)).total_seconds() / len(times) if times else inf
 
 
 def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Final, cast
 
 from pydantic import BaseModel
@@ -123,8 +123,10 @@ class Recording(AbstractContextManager["Recording"]):
 
     def _mask_string(self, text: str, name: str, *, is_public: bool) -> str:
         if text[:1] in {"{", "["}:  # MCP has JSON in texts
-            with suppress(ValueError):
+            try:
                 return json.dumps(self._mask(json.loads(text), name, is_public=is_public))
+            except ValueError:
+                return _mask_text(text)
         is_kept = name in _PUBLIC if is_public else name in _WORD_FIELDS and text in _WORDS
         return text if is_kept and not self._has_token(text) else _mask_text(text)
 

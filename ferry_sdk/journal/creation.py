@@ -7,18 +7,21 @@ that is killed leaves nothing that the next one does not complete.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from hashlib import blake2b
+from hmac import compare_digest
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sqlalchemy import Engine, exists, insert, inspect, or_, select
+from sqlalchemy import Engine, insert, inspect, literal, select
+from sqlalchemy.exc import IntegrityError
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.engines import connect, exclusive_transaction
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
+    from sqlalchemy import Connection, Row
 
 VARIABLE = "FERRY_JOURNAL_KEY"
 _SHORTEST = 16
@@ -40,6 +43,10 @@ class Key:
         """Return a value that is equal for equal keys, and does not reveal the key."""
         return self._digest(b"", b"check")
 
+    def matches(self, check_value: str) -> bool:
+        """Return True if the check value was made with this key."""
+        return compare_digest(self.check_value().encode(), check_value.encode())
+
     def _digest(self, content: bytes, purpose: bytes) -> str:
         return blake2b(content, digest_size=32, key=self._secret, person=purpose).hexdigest()
 
@@ -50,19 +57,21 @@ class Key:
         raise TypeError("a key cannot be pickled")
 
 
-def load_key(key: object) -> Key | None:
+def load_key(key: str | bytes | None) -> Key | None:
     """Return the caller's key, else the environment's, else None."""
     value = key if key is not None else os.environ.get(VARIABLE) or None
     if value is None:
         return None
-    # A lone surrogate is encoded too: an error of it would contain the key.
-    secret = value.encode(errors="surrogatepass") if isinstance(value, str) else value
-    if isinstance(secret, bytes) and len(secret) >= _SHORTEST:
+    secret = value if isinstance(value, bytes) else None
+    if isinstance(value, str):
+        with suppress(UnicodeEncodeError):  # the error would contain the key
+            secret = value.encode()
+    if secret is not None and len(secret) >= _SHORTEST:
         return Key(secret)
-    problem = f"expected text or bytes, at least {_SHORTEST} bytes"
+    problem = "UTF-8 text or bytes" if secret is None else f"at least {_SHORTEST} bytes"
     if key is None:
-        raise ConfigurationError(f"{VARIABLE}: {problem}")
-    raise InvalidInputError(problem, field="key")
+        raise ConfigurationError(f"{VARIABLE}: expected {problem}")
+    raise InvalidInputError(f"expected {problem}", field="key")
 
 
 def open_journal(engine: Engine, callers_key: Key | None) -> Key:
@@ -82,7 +91,7 @@ def open_journal(engine: Engine, callers_key: Key | None) -> Key:
         raise ConfigurationError(
             f"missing: key=… or {VARIABLE}; the journal was created with a key"
         )
-    if key.check_value() == about_journal.key_check:
+    if isinstance(about_journal.key_check, str) and key.matches(about_journal.key_check):
         return key
     if callers_key is None:
         raise JournalError("the journal's key is damaged: it does not match its check value")
@@ -94,7 +103,7 @@ def _load_about(engine: Engine) -> Row[Any] | None:
         database = inspect(connection)
         if not database.has_table(about.name):
             return None
-        about_journal = connection.execute(select(about)).one_or_none()
+        about_journal = _fetch_about(connection)
         if about_journal is None:
             return None
         version = about_journal.schema_version  # any type, as SQLite stores any value in a column
@@ -115,19 +124,29 @@ def _load_about(engine: Engine) -> Row[Any] | None:
         return about_journal
 
 
+def _fetch_about(connection: Connection) -> Row[Any] | None:
+    return connection.execute(select(about)).one_or_none()
+
+
 def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
     secret = token_bytes(32)
     key = callers_key or Key(secret)
     with connect(engine, writes=True) as connection, exclusive_transaction(connection):
         metadata.create_all(connection)
-        # If there are entries but no key, the key was lost. With a new key, no earlier write would
-        # be recognised, and the same write would be sent twice.
-        has_rows = or_(exists().select_from(about), exists().select_from(entries))
-        if not connection.execute(select(has_rows)).scalar():
-            own_key = None if callers_key else secret
-            row = insert(about).values(id=1, schema_version=SCHEMA, own_key=own_key)
-            connection.execute(row.values(key_check=key.check_value()))
-    about_journal = _load_about(engine)
+    row = {
+        about.c.id: 1,
+        about.c.schema_version: SCHEMA,
+        about.c.key_check: key.check_value(),
+        about.c.own_key: None if callers_key else secret,
+    }
+    # If there are entries but no key, the key was lost. With a new key, no earlier write would be
+    # recognised, and the same write would be sent twice. So a key is only added to empty tables.
+    values = select(*(literal(value, column.type) for column, value in row.items()))
+    statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
+    with connect(engine, writes=True) as connection, suppress(IntegrityError):  # another was first
+        connection.execute(statement)
+    with connect(engine) as connection:
+        about_journal = _fetch_about(connection)
     if about_journal is None:
         raise JournalError(
             f"the journal has entries, but their key is missing (the row of {about.name}): restore "

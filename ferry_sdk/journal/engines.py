@@ -43,8 +43,10 @@ def engine_of(url: str | Engine) -> Engine:
                 "each thread would have its own database; use poolclass=StaticPool", field="url"
             )
         return url
+    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = None
-    with suppress(ArgumentError, AttributeError, ValueError):
+    with suppress(ArgumentError, ValueError):
         url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached

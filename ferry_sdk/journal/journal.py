@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
@@ -27,7 +28,7 @@ from ferry_sdk.journal.engines import (
     is_in_memory,
 )
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
-from ferry_sdk.journal.validation import Filters, check_id, check_moment, cutoff
+from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 T = TypeVar("T")
@@ -110,9 +111,8 @@ class Journal:
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
 
         for _ in range(_ATTEMPTS):
-            entry_id = self._use("write", orders.begin, intent, fingerprint, order)
-            if entry_id is not None:
-                return entry_id
+            with suppress(statements.DuplicateWriteError):
+                return self._use("write", orders.begin, intent, fingerprint, order)
             duplicate = self._use("read", statements.duplicate, fingerprint)
             if duplicate is not None:
                 raise UnresolvedWriteError(duplicate)
@@ -170,7 +170,7 @@ class Journal:
                     # > bookings.create unknown
             ```
         """
-        return self._use("read", statements.unresolved, cutoff(older_than))
+        return self._use("read", statements.unresolved, age(older_than))
 
     def entries(
         self,
@@ -229,10 +229,10 @@ class Journal:
                     # > bookings.create done
             ```
         """
-        filters = Filters(
+        chosen = filters(
             since, until, state, operation, booking_id, ticket_id, correlation_id, limit
         )
-        return self._use("read", statements.entries_by, filters)
+        return self._use("read", statements.entries_by, chosen)
 
     def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
         """Iterate over the bookings that the writes name, each once, in no particular order.
@@ -266,9 +266,9 @@ class Journal:
                 # > True
             ```
         """
-        check_moment(since, "since")
+        start = moment(since, "since")
         self._open()
-        return self._booking_ids(since)
+        return self._booking_ids(start)
 
     def _booking_ids(self, since: datetime | None) -> Iterator[str]:
         last: object = ""
@@ -303,7 +303,7 @@ class Journal:
             ```
         """
         check_id(entry_id, "entry_id")
-        return statements.require(self._use("read", statements.find, entry_id), "entry_id")
+        return _require(self._use("read", statements.find, entry_id), "entry_id")
 
     def settle(
         self, entry_or_id: JournalEntry | str, *, happened: bool, booking_id: str | None = None
@@ -355,13 +355,27 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
+        change: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
+        change = statements.change
         if booking_id is not None:
-            check_id(booking_id, "booking_id")
+            check_subject(booking_id, "booking_id")
             if statements.storable(booking_id) is None:
                 raise InvalidInputError("too long for an id", field="booking_id")
-        return self._use(
-            "write", statements.settle, entry_id, happened=happened, booking_id=booking_id
-        )
+            entry = self.entry(entry_id)
+            if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
+                raise InvalidInputError("the write did not make this booking", field="booking_id")
+            if entry.operation in statements.CREATES:
+                change = statements.settle_create
+        state: EndState = "done" if happened else "rejected"
+        code = statements.SETTLED_BY_HAND if happened else None
+        details = OutcomeDetails(booking_id, code=code)
+        changed = self._use("write", change, entry_id, state, details)
+        entry = _require(changed, "entry_or_id")
+        if (entry.state == "done") != happened:
+            raise InvalidInputError("the write is recorded as done", field="happened")
+        if booking_id not in {None, entry.booking_id}:
+            raise InvalidInputError("the reply named another booking", field="booking_id")
+        return entry
 
     def forget(self, *, older_than: float | timedelta) -> int:
         """Delete old settled entries, finished orders, and what watches saved of bookings.
@@ -398,7 +412,10 @@ class Journal:
                 # > 0 deleted
             ```
         """
-        return self._use("write", statements.forget, cutoff(older_than))
+        least = age(older_than)
+        self._use("write", snapshots.forget, least)
+        self._use("write", orders.forget, least)
+        return self._use("write", statements.forget, least)
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.
@@ -501,7 +518,7 @@ def _guard(work: Callable[[], T]) -> T:
     handled = sys.exc_info()[1]
     try:
         return work()
-    except (FerryError, MemoryError):
+    except (FerryError, MemoryError, statements.DuplicateWriteError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)
@@ -523,3 +540,9 @@ def _replaced_interrupt(
             return error
         error = error.__cause__ or error.__context__
     return None
+
+
+def _require(entry: JournalEntry | None, field: str) -> JournalEntry:
+    if entry is None:
+        raise InvalidInputError("the journal has no such entry", field=field)
+    return entry

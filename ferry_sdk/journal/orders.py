@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, inspect, select, update
+from sqlalchemy import delete, insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
 from ferry_sdk.journal.engines import exclusive_transaction
 from ferry_sdk.journal.schema import orders
-from ferry_sdk.journal.statements import add, find
+from ferry_sdk.journal.statements import add, cutoff, find
 from ferry_sdk.types import OrderRecord
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from sqlalchemy import Connection
 
     from ferry_sdk.types import Intent
 
 
-_OF_RECORD: Final = [column for column in orders.c if column is not orders.c.changed_at]
-
-
 def begin(
     connection: Connection, intent: Intent, fingerprint: str, order: OrderRecord | None
-) -> str | None:
-    """Insert an entry for a write, and in the same transaction save the order it belongs to.
-
-    Return the id of the entry; None if an unresolved entry has the same fingerprint.
+) -> str:
+    """Insert an entry for a write, and save the order that it belongs to, in one transaction.
 
     Raises:
+        DuplicateWriteError: An unresolved entry has the same fingerprint.
         JournalError: Another program has saved the order, or an entry is damaged.
     """
     if order is None:
         return add(connection, intent, fingerprint)
     with exclusive_transaction(connection):
         entry_id = add(connection, intent, fingerprint)
-        if entry_id is not None:  # else PostgreSQL rolls back, although a COMMIT follows
-            _update(connection, order, entry_id)
+        _update(connection, order, entry_id)
     return entry_id
 
 
@@ -47,12 +44,13 @@ def save(connection: Connection, order: OrderRecord) -> None:
         JournalError: Another program has saved the order.
     """
     if order.revision:
-        _update(connection, order, order.entry_id)
-        return
+        return _update(connection, order, order.entry_id)
+    if not inspect(connection).has_table(orders.name):  # in a journal of an earlier version
+        with exclusive_transaction(connection):
+            orders.create(connection, checkfirst=True)
     values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
-    with exclusive_transaction(connection):
-        orders.create(connection, checkfirst=True)  # in a journal of an earlier version
-        connection.execute(insert(orders).values(values))
+    connection.execute(insert(orders).values(values))
+    return None
 
 
 def load(
@@ -61,13 +59,27 @@ def load(
     """Return one order or all, oldest first, each with the entry of its last write."""
     if not inspect(connection).has_table(orders.name):
         return ()
-    query = select(*_OF_RECORD).order_by(orders.c.created_at, orders.c.id)
+    query = select(orders).order_by(orders.c.created_at, orders.c.id)
     if order_id is not None:
         query = query.where(orders.c.id == order_id)
     if only_unfinished:
         query = query.where(orders.c.is_finished.is_(False))
-    rows = connection.execute(query).mappings().all()
-    return tuple(OrderRecord(**row, entry=find(connection, row["entry_id"])) for row in rows)
+    rows = [dict(row) for row in connection.execute(query).mappings().all()]
+    return tuple(_make_record(connection, row) for row in rows)
+
+
+def forget(connection: Connection, age: timedelta) -> None:
+    """Delete the orders that were finished at least this long ago."""
+    if inspect(connection).has_table(orders.name):
+        old = orders.c.changed_at <= cutoff(age)
+        connection.execute(delete(orders).where(orders.c.is_finished.is_(True), old))
+
+
+def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
+    entry_id = row["entry_id"]
+    entry = None if entry_id is None else find(connection, entry_id)
+    del row["changed_at"]
+    return OrderRecord(**row, entry=entry)
 
 
 def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:

@@ -93,7 +93,7 @@ snapshots: Table = Table(
     metadata,
     Column("booking_id", Text, primary_key=True),
     Column("content", Text, nullable=False),
-    Column("saved_at", UtcDateTime, nullable=False, default=utc_now),
+    Column("saved_at", UtcDateTime, nullable=False),
 )
 
 orders: Table = Table(

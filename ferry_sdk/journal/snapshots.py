@@ -1,21 +1,29 @@
-"""Statements on the table of snapshots."""
+"""Statements on the table of snapshots; each one is its own transaction."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, select, text
 
-from ferry_sdk.journal.engines import exclusive_transaction
-from ferry_sdk.journal.schema import snapshots
+from ferry_sdk.journal.schema import UtcDateTime, snapshots, utc_now
+from ferry_sdk.journal.statements import cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from sqlalchemy import Connection
 
 _AT_ONCE: Final = 500
 """Fewer than the parameters that SQLite accepts in one statement."""
+
+# SQLAlchemy has this statement for each database only; they share its text.
+_SAVE: Final = text(
+    f"INSERT INTO {snapshots.name} (booking_id, content, saved_at) "  # noqa: S608 -- a constant
+    "VALUES (:booking_id, :content, :saved_at) ON CONFLICT (booking_id) "
+    "DO UPDATE SET content = excluded.content, saved_at = excluded.saved_at"
+).bindparams(bindparam("saved_at", type_=UtcDateTime))
 
 
 def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
@@ -31,6 +39,10 @@ def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
 
 def save(connection: Connection, booking_id: str, content: str) -> None:
     """Replace the snapshot of a booking."""
-    with exclusive_transaction(connection):
-        connection.execute(delete(snapshots).where(snapshots.c.booking_id == booking_id))
-        connection.execute(insert(snapshots).values(booking_id=booking_id, content=content))
+    values = {"booking_id": booking_id, "content": content, "saved_at": utc_now()}
+    connection.execute(_SAVE, values)
+
+
+def forget(connection: Connection, age: timedelta) -> None:
+    """Delete the snapshots that were saved at least this long ago."""
+    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= cutoff(age)))

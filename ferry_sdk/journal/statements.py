@@ -1,11 +1,11 @@
-"""Statements on the table of writes, and on all tables for `forget`; each is a transaction."""
+"""Statements on the table of writes; each one is its own transaction."""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from uuid import uuid4
 
 from pydantic import BaseModel, Field, ValidationError
@@ -32,17 +32,16 @@ from ferry_sdk.journal.schema import (
     is_unresolved,
     is_without_fingerprint,
     orders,
-    snapshots,
     utc_now,
 )
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import timedelta
 
     from sqlalchemy import Column, ColumnElement, Connection, Select
 
-    from ferry_sdk.journal.validation import Filters
     from ferry_sdk.types import EndState, Intent
 
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
@@ -88,12 +87,28 @@ class _Row(BaseModel, strict=True):
     code: str | None = None
 
 
-def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
+class DuplicateWriteError(Exception):
+    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
+
+
+class Filters(NamedTuple):
+    """What `entries` selects by; None selects everything."""
+
+    since: datetime | JournalEntry | None
+    until: datetime | None
+    state: EntryState | Literal["unresolved"] | None
+    operation: str | None
+    booking_id: str | None
+    ticket_id: str | None
+    correlation_id: str | None
+    limit: int | None
+
+
+def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
     """Insert an entry for a write as ``open``, and return its id.
 
-    Return None if an unresolved entry has the same fingerprint.
-
     Raises:
+        DuplicateWriteError: An unresolved entry has the same fingerprint.
         InvalidInputError: The id of the booking cannot be stored.
         JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
@@ -119,10 +134,11 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         changed_at=now,
         booking_id=booking_id,
     )
-    with suppress(IntegrityError):
+    try:
         connection.execute(statement)
-        return entry_id
-    return None
+    except IntegrityError:
+        raise DuplicateWriteError from None
+    return entry_id
 
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
@@ -131,7 +147,7 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 
 def change(
-    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None = None
 ) -> JournalEntry | None:
     """Set an outcome if it may replace the present state, and return the entry.
 
@@ -153,42 +169,24 @@ def change(
     return find(connection, entry_id)
 
 
-def settle(
-    connection: Connection, entry_id: str, *, happened: bool, booking_id: str | None
-) -> JournalEntry:
-    """Record what a person found out, and return the entry.
+def settle_create(
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
+) -> JournalEntry | None:
+    """Set the outcome and the booking of a ``create`` as `change` does, and return the entry.
 
     Raises:
-        InvalidInputError: As for `Journal.settle`.
+        InvalidInputError: Another ``create`` made the booking.
     """
-    details = OutcomeDetails(booking_id, code=SETTLED_BY_HAND if happened else None)
     makers = select(entries.c.id).where(
-        entries.c.booking_id == booking_id,
+        entries.c.booking_id == details.booking_id,
         entries.c.operation.in_(CREATES),
         entries.c.state == "done",
         entries.c.id != entry_id,
     )
     with exclusive_transaction(connection):
-        entry = find(connection, entry_id)
-        if entry is not None and booking_id is not None:
-            if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
-                raise InvalidInputError("the write did not make this booking", field="booking_id")
-            if entry.operation in CREATES and connection.execute(makers.limit(1)).first():
-                raise InvalidInputError("another write made this booking", field="booking_id")
-        state: EndState = "done" if happened else "rejected"
-        entry = require(change(connection, entry_id, state, details), "entry_or_id")
-    if (entry.state == "done") != happened:
-        raise InvalidInputError("the write is recorded as done", field="happened")
-    if booking_id not in {None, entry.booking_id}:
-        raise InvalidInputError("the reply named another booking", field="booking_id")
-    return entry
-
-
-def require(entry: JournalEntry | None, field: str) -> JournalEntry:
-    """Return the entry, or raise if there is none."""
-    if entry is None:
-        raise InvalidInputError("the journal has no such entry", field=field)
-    return entry
+        if connection.execute(makers.limit(1)).first() is not None:
+            raise InvalidInputError("another write made this booking", field="booking_id")
+        return change(connection, entry_id, state, details)
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
@@ -196,11 +194,12 @@ def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     return _fetch_first(connection, entries.c.id == entry_id)
 
 
-def unresolved(connection: Connection, latest: datetime) -> tuple[JournalEntry, ...]:
-    """Return the unresolved entries that began until this moment, oldest first.
+def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
+    """Return the unresolved entries of at least this age, oldest first.
 
     Entries with a damaged time are always included, and come first.
     """
+    latest = cutoff(age)
     unresolved_entries = _fetch(connection, select(entries).where(is_unresolved))
     old = (entry for entry in unresolved_entries if entry.created_at <= latest)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
@@ -267,14 +266,10 @@ def booking_ids(
     return connection.execute(query).scalars().all()
 
 
-def forget(connection: Connection, latest: datetime) -> int:
-    """Delete what is older: settled entries, finished orders and snapshots; count the entries."""
-    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= latest))
-    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= latest]
-    if inspect(connection).has_table(orders.name):
-        finished = [orders.c.is_finished.is_(True), orders.c.changed_at <= latest]
-        connection.execute(delete(orders).where(*finished))
-        # An order needs the entry of its last write.
+def forget(connection: Connection, age: timedelta) -> int:
+    """Delete the entries that were settled at least this long ago, and return their number."""
+    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age)]
+    if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
     return connection.execute(delete(entries).where(*old)).rowcount
@@ -289,6 +284,13 @@ def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
 def storable(text: str | None) -> str | None:
     """Return an id or a code; None for one that a database could refuse with its outcome."""
     return text if text and len(text) <= _LONGEST and text.isprintable() else None
+
+
+def cutoff(age: timedelta) -> datetime:
+    """Return the moment at which an entry of this age was made."""
+    with suppress(OverflowError):
+        return utc_now() - age
+    raise InvalidInputError("before the year 1", field="older_than")
 
 
 def _fetch_first(connection: Connection, *wanted: ColumnElement[bool]) -> JournalEntry | None:

@@ -2,79 +2,80 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass
+import math
 from datetime import datetime, timedelta, timezone
-from typing import Any, Final, Literal, get_args
+from typing import Any, get_args
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.journal.statements import Filters
 from ferry_sdk.types import EntryState, JournalEntry
 
-_STATES: Final = (*get_args(EntryState), "unresolved")
-_WRITES: Final = tuple(name for name, row in SAFETY.items() if not row.is_read)
+_MOST = 2**31 - 1
+_STATES = (*get_args(EntryState), "unresolved")
 
 
-@dataclass(frozen=True)
-class Filters:
-    """What `Journal.entries` selects by; None selects everything.
-
-    Raises:
-        InvalidInputError: A value has no meaning; `field` names it.
-    """
-
-    since: datetime | JournalEntry | None
-    until: datetime | None
-    state: EntryState | Literal["unresolved"] | None
-    operation: str | None
-    booking_id: str | None
-    ticket_id: str | None
-    correlation_id: str | None
-    limit: int | None
-
-    def __post_init__(self) -> None:
-        """Check the values: callers may have no type checker."""
-        start = self.since.began_at if isinstance(self.since, JournalEntry) else self.since
-        check_moment(start, "since")
-        check_moment(self.until, "until")
-        if start is not None and self.until is not None and self.until < start:
-            raise InvalidInputError("expected a moment that is not before since", field="until")
-        if self.state not in (None, *_STATES):
-            raise InvalidInputError(f"expected one of {', '.join(_STATES)}", field="state")
-        if self.operation not in (None, *_WRITES):
-            raise InvalidInputError(
-                "expected the name of a write, such as bookings.create", field="operation"
-            )
-        for name in ("booking_id", "ticket_id", "correlation_id"):
-            value = getattr(self, name)
-            if value is not None:
-                check_id(value, name)
-        limit: Any = self.limit
-        if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
-            raise InvalidInputError("expected a whole number, 1 or more", field="limit")
+def age(older_than: object) -> timedelta:
+    """Return an age, given in seconds or as a timedelta."""
+    if isinstance(older_than, timedelta):
+        span = older_than
+    elif isinstance(older_than, bool) or not isinstance(older_than, int | float):
+        raise InvalidInputError("expected seconds or a timedelta", field="older_than")
+    elif math.isfinite(older_than) and abs(older_than) < timedelta.max.total_seconds():
+        span = timedelta(seconds=older_than)
+    else:
+        raise InvalidInputError("expected a duration", field="older_than")
+    if span < timedelta(0):
+        raise InvalidInputError("expected 0 or more", field="older_than")
+    return span
 
 
-def cutoff(older_than: Any) -> datetime:  # noqa: ANN401 -- it is validated here
-    """Return the moment at which an entry of this age was made."""
-    with suppress(TypeError, ValueError, OverflowError):
-        age = older_than if isinstance(older_than, timedelta) else timedelta(seconds=older_than)
-        if age >= timedelta(0) and not isinstance(older_than, bool):
-            return datetime.now(timezone.utc) - age
-    raise InvalidInputError("expected seconds or a timedelta, 0 or more", field="older_than")
+def check_id(entry_id: object, field: str) -> None:
+    """Raise unless this is a text."""
+    if not isinstance(entry_id, str):
+        raise InvalidInputError("expected the id of an entry", field=field)
 
 
-def check_id(value: object, field: str) -> None:
-    """Raise unless this can be an id in a journal."""
+def check_subject(value: object, field: str) -> None:
+    """Raise unless this can be the id of a booking, a ticket or a request in a journal."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise InvalidInputError("expected an id", field=field)
+        raise InvalidInputError(f"expected a {field.replace('_', ' ')}", field=field)
 
 
-def check_moment(value: object, field: str) -> None:
-    """Raise unless this is None, or a moment that can be converted to UTC."""
+# The arguments have any type: callers may have no type checker.
+def filters(*wanted: Any) -> Filters:  # noqa: ANN401 -- they are validated here
+    """Return the filters of `Journal.entries`, given in their order."""
+    since, until, state, operation, booking_id, ticket_id, correlation_id, limit = wanted
+    start = since.began_at if isinstance(since, JournalEntry) else moment(since, "since")
+    end = moment(until, "until")
+    if start is not None and end is not None and end < start:
+        raise InvalidInputError("expected a moment that is not before since", field="until")
+    if state is not None and state not in _STATES:
+        raise InvalidInputError(f"expected one of {', '.join(_STATES)}", field="state")
+    row = SAFETY.get(operation) if isinstance(operation, str) else None
+    if operation is not None and (row is None or row.is_read):
+        raise InvalidInputError(
+            "expected the name of a write, such as bookings.create", field="operation"
+        )
+    ids = {"booking_id": booking_id, "ticket_id": ticket_id, "correlation_id": correlation_id}
+    for name, value in ids.items():
+        if value is not None:
+            check_subject(value, name)
+    if limit is not None:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidInputError("expected a whole number, 1 or more", field="limit")
+        limit = min(limit, _MOST)
+    after = since if isinstance(since, JournalEntry) else start
+    return Filters(after, end, state, operation, booking_id, ticket_id, correlation_id, limit)
+
+
+def moment(value: object, field: str) -> datetime | None:
+    """Return a moment in UTC, or None."""
     if value is None:
-        return
-    with suppress(OverflowError):
-        if isinstance(value, datetime) and value.utcoffset() is not None:
-            value.astimezone(timezone.utc)
-            return
-    raise InvalidInputError("expected a datetime with a time zone", field=field)
+        return None
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidInputError("expected a datetime with a time zone", field=field)
+    try:
+        return value.astimezone(timezone.utc)
+    except OverflowError:
+        raise InvalidInputError("outside the years 1 to 9999 in UTC", field=field) from None

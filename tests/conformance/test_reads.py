@@ -82,6 +82,16 @@ def test_a_service_with_a_short_timetable_shows_as_much(ferry, sandbox, days):
     assert holding(check(ferry)) == OF[READS]
 
 
+def test_a_timetable_with_unknown_times_shows_the_lines(ferry, sandbox):
+    timetable = ferry.mcp.read_resource("resource://service/departures")
+    listed = [one | {"depart_at": "soon"} for one in timetable]
+    sandbox.faults.add("wrong_shape", "mcp.departures", times=None, value=listed)
+    probes = Probes(Findings(ferry))
+    make(ferry, probes.steps())
+    assert "mcp_result" in probes.seen
+    assert "routes.find" not in probes.findings.replies
+
+
 def test_a_refusal_for_another_cause_is_no_difference(ferry, sandbox):
     for operation in ("bookings.get", "mcp.view_ticket", "availability.search"):
         sandbox.faults.add("rate_limited", operation, times=None, retry_after=0)
@@ -98,7 +108,12 @@ def test_a_day_with_one_sailing_does_not_show_the_earliest_time(ferry, sandbox):
     assert seen(check(ferry))["out_time"] == "no day with several sailings was found"
 
 
-def test_a_return_that_does_not_sail_says_nothing(ferry):
+def test_a_refusal_is_named_by_its_status_and_a_return_that_does_not_sail_says_nothing(ferry):
+    probes = Probes(Findings(ferry))
+    names = {200: "error_with_200", 400: "bad_request", 404: "not_found", 422: "unprocessable"}
+    for status, name in (names | {418: "HTTP 418"}).items():
+        probes._see_status("invalid_request", APIError("no", status_code=status))
+        assert probes.seen["invalid_request"] == name
     probes = Probes(Findings(ferry))
     make(ferry, probes.steps())
     probes.seen.pop("return_search")

@@ -75,6 +75,8 @@ def test_catalogues_and_the_words_of_the_interface_stay(tmp_path):
     port = {"code": "FRMRS", "name": "Marseille", "country": "France", "agent": "Ada"}
     assert '"name": "Marseille"' in record(tmp_path, "catalogue.ports", {"ports": [port]})
     assert '"aaaaa": "Aaa"' in record(tmp_path, "catalogue.ports", {"ports": [port]})
+    for name in ("[Ada", "{Ada"):  # it looks like JSON
+        assert "Ada" not in record(tmp_path, "catalogue.ports", {"ports": [{"name": name}]})
     booking = {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AB12CD"}
     line = json.loads(record(tmp_path, "bookings.get", booking))
     assert line["body"] == {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AA00AA"}

@@ -73,6 +73,8 @@ class TestBeginning:
             assert caught(InvalidInputError, any_journal.entry, wrong).field == "entry_id"
             error = caught(InvalidInputError, any_journal.settle, wrong, happened=True)
             assert error.field == "entry_or_id"
+        options = {"happened": True, "booking_id": "b1"}
+        assert caught(InvalidInputError, any_journal.settle, "", **options).field == "entry_id"
         with pytest.raises(JournalError, match="no entry with this id"):
             any_journal.end("0" * 32, "done")
         entry_id = any_journal.begin(intent())
@@ -95,11 +97,27 @@ class TestTheLastWord:
         any_journal.end(entry_id, "unknown")  # late, and not about the second try
         assert [entry.id for entry in any_journal.unresolved()] == [second]
         any_journal.end(entry_id, "done")
-        done = any_journal.entry(entry_id)
-        assert done.state == "done"
-        for late in ENDS:
-            any_journal.end(entry_id, late)
-            assert any_journal.entry(entry_id) == done, late
+        assert any_journal.entry(entry_id).state == "done"
+        for late in ("unknown", "rejected", "not_sent"):
+            any_journal.settle(second, happened=True)
+            any_journal.end(second, late)
+            assert any_journal.entry(second).state == "done", late
+            second = any_journal.begin(intent())
+        for first in ("open", *ENDS):
+            for last in ENDS:
+                doubted = first in {"open", "unknown"} and last != "unknown"
+                expected = last if first == "open" or doubted or last == "done" else first
+                write = confirmation(f"{first} {last}")
+                entry_id = ended(any_journal, first, write=write)
+                before = any_journal.entry(entry_id)
+                any_journal.end(entry_id, last)
+                entry = any_journal.entry(entry_id)
+                assert entry.state == expected, (first, last)
+                assert entry.changed_at >= entry.created_at
+                if first == "done":
+                    assert entry == before, last
+                if expected != "unknown":  # the twin of a settled write may begin
+                    assert any_journal.begin(write) != entry_id, (first, last)
 
     def test_a_person_says_what_became_of_it(self, any_journal):
         for happened, state in ((True, "done"), (False, "rejected")):

@@ -10,6 +10,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent, run_sql
 from tests.support.exchanges import caught
+from tests.support.tables import each
 
 KEY = "sixteen bytes..."
 OTHER = "another key, and as long as that"
@@ -36,10 +37,11 @@ def test_the_same_key_makes_the_same_fingerprints_and_shows_nowhere(monkeypatch)
     assert (fingerprint("sqlite://"), fingerprint("sqlite://", key=OTHER)) == (given, other)
     monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
     assert fingerprint("sqlite://") != given
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", "short")
-    said = str(caught(ConfigurationError, Journal, "sqlite://"))
-    assert "FERRY_JOURNAL_KEY" in said
-    assert "short" not in said
+    for wrong in ("short", "\udcff" * 20):  # the second is bytes that are not UTF-8
+        monkeypatch.setenv("FERRY_JOURNAL_KEY", wrong)
+        said = str(caught(ConfigurationError, Journal, "sqlite://"))
+        assert "FERRY_JOURNAL_KEY" in said
+        assert wrong not in said
     key = Key(KEY.encode())
     assert KEY not in repr(key)
     assert KEY not in repr(Journal("sqlite://", key=KEY))
@@ -61,9 +63,16 @@ def test_a_journal_made_with_a_key_is_used_with_this_key_only_and_does_not_store
     assert KEY not in key_check
 
 
-def test_a_key_that_can_be_guessed_or_is_none_is_refused():
-    for wrong in ("", "too short", b"fifteen bytes..", 7, ["k" * 32]):
-        with pytest.raises(InvalidInputError, match="at least 16 bytes") as refused:
+@each(
+    ("expected", "keys"),
+    [
+        ("at least 16 bytes", ["", "too short", b"fifteen bytes.."]),
+        ("UTF-8 text or bytes", [7, ["k" * 32], "\ud800" * 20]),
+    ],
+)
+def test_a_key_that_can_be_guessed_or_is_none_is_refused(expected, keys):
+    for wrong in keys:
+        with pytest.raises(InvalidInputError, match=expected) as refused:
             Journal("sqlite://", key=wrong)
         assert refused.value.field == "key"
         assert refused.value.__context__ is None

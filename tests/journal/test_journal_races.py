@@ -93,7 +93,7 @@ def test_a_twin_that_cannot_be_shown_holds_nobody_up_for_ever(any_journal, monke
     look = statements.duplicate
 
     def settled_meanwhile(connection, fingerprint):
-        statements.change(connection, first, "rejected", None)
+        statements.change(connection, first, "rejected")
         return look(connection, fingerprint)
 
     monkeypatch.setattr(statements, "duplicate", settled_meanwhile)
