@@ -64,11 +64,13 @@ def read_handles(source: object) -> Mapping[str, Traveller]:
     Raises:
         ConfigurationError: It is not a mapping of labels to travellers.
     """
-    travellers = (source() or {}) if callable(source) else source
+    travellers: Any = (source() or {}) if callable(source) else source
     if isinstance(travellers, Mapping):
-        items = cast("Mapping[object, object]", travellers).items()
-        if all(isinstance(label, str) and isinstance(who, Traveller) for label, who in items):
-            return travellers
+        handles = cast("Mapping[Any, Any]", travellers)
+        if all(
+            isinstance(name, str) and isinstance(who, Traveller) for name, who in handles.items()
+        ):
+            return handles
     raise ConfigurationError("travellers: expected a Traveller for each label")
 
 
