@@ -64,13 +64,11 @@ def read_handles(source: object) -> Mapping[str, Traveller]:
     Raises:
         ConfigurationError: It is not a mapping of labels to travellers.
     """
-    travellers: Any = (source() or {}) if callable(source) else source
-    if isinstance(travellers, Mapping):
-        handles = cast("Mapping[Any, Any]", travellers)
-        if all(
-            isinstance(name, str) and isinstance(who, Traveller) for name, who in handles.items()
-        ):
-            return handles
+    handles: Any = (source() or {}) if callable(source) else source
+    if isinstance(handles, Mapping):
+        members = cast("Mapping[object, object]", handles).items()
+        if all(isinstance(name, str) and isinstance(who, Traveller) for name, who in members):
+            return cast("Mapping[str, Traveller]", handles)
     raise ConfigurationError("travellers: expected a Traveller for each label")
 
 
