@@ -2,104 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from datetime import MAXYEAR, MINYEAR, datetime, timezone
-from decimal import Context, Decimal, Inexact, InvalidOperation
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
 
 from ferry_sdk._engine.batch import BatchAnswer
 from ferry_sdk.errors import NoSailingsError
-from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.records import Records
 from ferry_sdk.scan.searches import Search
 
 pa: Any = untyped_pa
 
-_TYPES: Final = {
-    **dict.fromkeys(
-        ("asked_at", "depart_at", "arrive_at", "expires_at"), pa.timestamp("us", "UTC")
-    ),
-    **dict.fromkeys(("depart_local", "arrive_local"), pa.timestamp("us")),
+_Columns = tuple[list[Any], ...]
+
+_TEXT: Final = pa.string()
+_MOMENT: Final = pa.timestamp("us", "UTC")
+_CLOCK: Final = pa.timestamp("us")
+_SEARCH: Final = {
+    **dict.fromkeys(("search", "status", "reason"), _TEXT),
+    "asked_at": _MOMENT,
+    **dict.fromkeys(("party", "company", "depart_code", "arrive_code", "journey_id"), _TEXT),
     "day": pa.date32(),
-    "price": pa.decimal128(18, 4),
 }
-_COLUMNS: Final = """
-    search status reason asked_at party company depart_code arrive_code journey_id day
-    sailing_id ship_name depart_at depart_local arrive_at arrive_local
-    tariff_type price currency expires_at
-"""
-SCHEMA: Final = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS.split()])
-Row = dict[str, object]
+_SAILING: Final = {
+    "sailing_id": _TEXT,
+    "ship_name": _TEXT,
+    "depart_at": _MOMENT,
+    "depart_local": _CLOCK,
+    "arrive_at": _MOMENT,
+    "arrive_local": _CLOCK,
+}
+_FARE: Final = {
+    "tariff_type": _TEXT,
+    "price": pa.decimal128(18, 4),
+    "currency": _TEXT,
+    "expires_at": _MOMENT,
+}
+SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
 _DECIMALS: Final = Decimal("0.0001")
-_CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
+_MOST: Final = Decimal(10) ** 14
+_CONTEXT: Final = Context(prec=38)
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 
-def rows_of(search: Search, answer: BatchAnswer[Any, Records[Availability]]) -> list[Row]:
-    """Return the rows of a search. A fare that is not valid one way is left out."""
-    asked_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
-    cells = search.cells | {"asked_at": asked_at}
-    if answer.error is not None and not isinstance(answer.error, NoSailingsError):
-        reason = f"{type(answer.error).__name__}: {answer.error}"
-        return [{**cells, "status": "failed", "reason": reason}]
-    sailings = Records[Availability]() if answer.value is None else answer.value
-    rows = [_lost(cells, f"{item.field}: {item.problem}") for item in sailings.unreadable]
-    for sailing in sailings:
-        if sailing.places:
-            rows += _fares_of(sailing, cells)
-    return rows or [{**cells, "status": "nothing"}]
+class Rows:
+    """The rows of answers.
+
+    What several rows share is converted once: a row names its search, its sailing and its fare by
+    number.
+
+    Attributes:
+        answers: The number of answers.
+    """
+
+    def __init__(self) -> None:
+        self.answers: int = 0
+        self._searches: list[tuple[object, ...]] = []
+        self._sailings: _Columns = tuple([] for _ in _SAILING)
+        self._fares: _Columns = tuple([] for _ in _FARE)
+        self._rows: _Columns = ([], [], [])
+
+    def add(self, search: Search, answer: BatchAnswer[Any, Records[Availability]]) -> None:
+        """Add the rows of an answer. A fare that is not valid one way is left out."""
+        asked_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
+        self.answers += 1
+        if answer.error is not None and not isinstance(answer.error, NoSailingsError):
+            reason = f"{type(answer.error).__name__}: {answer.error}"
+            self._add_row(self._add_search(search, asked_at, "failed", reason))
+            return
+        before = len(self._rows[0])
+        answered = self._add_search(search, asked_at, "answered")
+        sailings = Records[Availability]() if answer.value is None else answer.value
+        for item in sailings.unreadable:
+            self._add_lost(answered, f"{item.field}: {item.problem}")
+        sailed: list[tuple[Availability, list[Tariff]]] = []
+        for sailing in sailings:
+            fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
+            if fares and sailing.places:
+                if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
+                    sailed.append((sailing, fares))
+                else:
+                    self._add_lost(answered, _NOT_A_MOMENT)
+        self._add_sailings(answered, sailed)
+        if len(self._rows[0]) == before:
+            self._add_row(self._add_search(search, asked_at, "nothing"))
+
+    def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+        """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
+        try:
+            fares = self._fare_table()
+        except (pa.ArrowInvalid, OverflowError):
+            self._replace_lost()
+            fares = self._fare_table()
+        searches = [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)
+        tables = (_table(_SEARCH, searches), _table(_SAILING, self._sailings), fares)
+        columns = (
+            column
+            for table, numbers in zip(tables, self._rows, strict=True)
+            for column in table.take(pa.array(numbers, pa.int64())).columns
+        )
+        return pa.table([*columns], schema=SCHEMA)
+
+    def _fare_table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+        """Return the table of the fares.
+
+        Raises:
+            pyarrow.ArrowInvalid: A price would be rounded, or is too large.
+            OverflowError: A moment is not in the years 1 to 9999 in UTC.
+        """
+        moments = [moment for moment in self._fares[3] if moment is not None]
+        if not {moment.year for moment in moments}.isdisjoint((MINYEAR, MAXYEAR)):
+            for moment in moments:
+                moment.astimezone(timezone.utc)
+        return _table(_FARE, self._fares)
+
+    def _replace_lost(self) -> None:
+        """Replace the rows of the fares that cannot be written by rows that say why."""
+        _, amounts, _, moments = self._fares
+        rows, self._rows = [*zip(*self._rows, strict=True)], ([], [], [])
+        for search, sailing, fare in rows:
+            if fare is not None:
+                amounts[fare] = _price_of(amounts[fare])
+            if fare is not None and amounts[fare] is None:
+                self._add_lost(search, "a price with more than 4 decimals or 14 digits")
+            elif fare is not None and not _is_storable(moments[fare]):
+                moments[fare] = None
+                self._add_lost(search, _NOT_A_MOMENT)
+            else:
+                self._add_row(search, sailing, fare)
+
+    def _add_lost(self, search: int, reason: str) -> None:
+        """Add the row of a sailing or a fare that cannot be read or written."""
+        key, _, _, *rest = self._searches[search]
+        self._searches.append((key, "unreadable", reason, *rest))
+        self._add_row(len(self._searches) - 1)
+
+    def _add_search(
+        self, search: Search, asked_at: datetime, status: str, reason: str | None = None
+    ) -> int:
+        """Add a search without a row, and return its number."""
+        row = (search.key, status, reason, asked_at, search.party.name, search.route.company)
+        route = (search.route.depart_code, search.route.arrive_code, search.route.journey_id)
+        self._searches.append((*row, *route, search.day))
+        return len(self._searches) - 1
+
+    def _add_row(self, search: int, sailing: int | None = None, fare: int | None = None) -> None:
+        _extend(self._rows, [search], [sailing], [fare])
+
+    def _add_sailings(
+        self, search: int, sailed: Sequence[tuple[Availability, Sequence[Tariff]]]
+    ) -> None:
+        """Add the rows of the fares of sailings. No model is kept: that would take much memory."""
+        fares = [fare for _, some in sailed for fare in some]
+        numbers = enumerate(sailed, len(self._sailings[0]))
+        first = len(self._fares[0])
+        _extend(
+            self._rows,
+            [search] * len(fares),
+            [number for number, (_, some) in numbers for _ in some],
+            range(first, first + len(fares)),
+        )
+        departs = [sailing.depart_at for sailing, _ in sailed]
+        arrives = [sailing.arrive_at for sailing, _ in sailed]
+        _extend(
+            self._sailings,
+            [sailing.sailing_id for sailing, _ in sailed],
+            [sailing.ship_name for sailing, _ in sailed],
+            departs,
+            [moment.replace(tzinfo=None) for moment in departs],
+            arrives,
+            [moment.replace(tzinfo=None) for moment in arrives],
+        )
+        _extend(
+            self._fares,
+            [fare.type for fare in fares],
+            [fare.amount for fare in fares],
+            [fare.currency for fare in fares],
+            [fare.expiration_date for fare in fares],
+        )
 
 
-def table_of(rows: list[Row]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-    """Return rows as a table."""
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
-
-
-def _fares_of(sailing: Availability, cells: Row) -> Iterator[Row]:
-    """Yield the rows of a sailing's fares. What cannot be written as it is gives its reason."""
-    fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
-    if fares and not (_is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at)):
-        yield _lost(cells, _NOT_A_MOMENT)
-        return
-    cells_of_sailing = {
-        **cells,
-        "status": "answered",
-        "sailing_id": sailing.sailing_id,
-        "ship_name": sailing.ship_name,
-        "depart_at": sailing.depart_at,
-        "depart_local": sailing.depart_at.replace(tzinfo=None),
-        "arrive_at": sailing.arrive_at,
-        "arrive_local": sailing.arrive_at.replace(tzinfo=None),
-    }
-    for fare in fares:
-        price = _price_of(fare.amount)
-        if price is None:
-            yield _lost(cells, "a price with more than 4 decimals or 14 digits")
-        elif not _is_storable(fare.expiration_date):
-            yield _lost(cells, _NOT_A_MOMENT)
-        else:
-            yield {
-                **cells_of_sailing,
-                "tariff_type": fare.type,
-                "price": price,
-                "currency": fare.currency,
-                "expires_at": fare.expiration_date,
-            }
-
-
-def _lost(cells: Row, reason: str) -> Row:
-    """Return the row of a sailing or a fare that cannot be read or written."""
-    return {**cells, "status": "unreadable", "reason": reason}
+def _extend(columns: _Columns, *values: Iterable[object]) -> None:
+    for column, more in zip(columns, values, strict=True):
+        column.extend(more)
 
 
 def _price_of(amount: Decimal) -> Decimal | None:
     """Return an amount with the decimals of the column; None if it does not fit into it."""
-    try:
-        return _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
-    except ArithmeticError:  # it would be rounded, or has too many digits
+    if not -_MOST < amount < _MOST:
         return None
+    price = _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
+    return price if price == amount else None
 
 
 def _is_storable(moment: datetime) -> bool:
@@ -108,3 +205,8 @@ def _is_storable(moment: datetime) -> bool:
         return MINYEAR < moment.year < MAXYEAR or bool(moment.astimezone(timezone.utc))
     except OverflowError:
         return False
+
+
+def _table(kinds: dict[str, Any], columns: Sequence[Sequence[object]]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+    arrays = [pa.array(column, kind) for kind, column in zip(kinds.values(), columns, strict=True)]
+    return pa.table(arrays, schema=pa.schema([*kinds.items()]))

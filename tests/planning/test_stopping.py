@@ -6,15 +6,17 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
 import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
+from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
 from tests.backend.gathering import UnderWay, eventually
-from tests.planning.strait import STRAIT, slow
+from tests.planning.strait import DAY, STRAIT, slow
 from tests.support.hold import Hold
 
 pytestmark = [
@@ -114,6 +116,21 @@ def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox)
     with pytest.raises(LookupError):
         ferry.trips.search(**STRAIT)
     assert calls() == []
+
+
+def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monkeypatch):
+    started = []
+
+    def start(work, **options):
+        started.append(work)
+        return start_thread_or_run(work, **options)
+
+    monkeypatch.setattr("ferry_sdk._transport.threads.start_thread_or_run", start)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        days = {"start": DAY, "end": DAY + timedelta(7), "passengers": STRAIT["passengers"]}
+        calendar = ferry.trips.calendar("ITGOA", "TNLGN", **days, concurrency=3)
+    assert calendar.report.calls == 16
+    assert len(started) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
