@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import MAXYEAR, MINYEAR, datetime, timezone
-from decimal import Context, Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
@@ -44,8 +44,7 @@ _FARE: Final = {
 }
 SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
 _DECIMALS: Final = Decimal("0.0001")
-_MOST: Final = Decimal(10) ** 14
-_CONTEXT: Final = Context(prec=38)
+_CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 
@@ -62,8 +61,8 @@ class Rows:
     def __init__(self) -> None:
         self.answers: int = 0
         self._searches: list[tuple[object, ...]] = []
-        self._sailings: _Columns = tuple([] for _ in _SAILING)
-        self._fares: _Columns = tuple([] for _ in _FARE)
+        self._sailings: list[tuple[object, ...]] = []
+        self._fares: _Columns = ([], [], [], [])
         self._rows: _Columns = ([], [], [])
 
     def add(self, search: Search, answer: BatchAnswer[Any, Records[Availability]]) -> None:
@@ -79,15 +78,13 @@ class Rows:
         sailings = Records[Availability]() if answer.value is None else answer.value
         for item in sailings.unreadable:
             self._add_lost(answered, f"{item.field}: {item.problem}")
-        sailed: list[tuple[Availability, list[Tariff]]] = []
         for sailing in sailings:
             fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
             if fares and sailing.places:
                 if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
-                    sailed.append((sailing, fares))
+                    self._add_sailing(answered, sailing, fares)
                 else:
                     self._add_lost(answered, _NOT_A_MOMENT)
-        self._add_sailings(answered, sailed)
         if len(self._rows[0]) == before:
             self._add_row(self._add_search(search, asked_at, "nothing"))
 
@@ -98,11 +95,11 @@ class Rows:
         except (pa.ArrowInvalid, OverflowError):
             self._replace_lost()
             fares = self._fare_table()
-        searches = [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)
-        tables = (_table(_SEARCH, searches), _table(_SAILING, self._sailings), fares)
+        searches = _table(_SEARCH, _columns(self._searches, len(_SEARCH)))
+        sailings = _table(_SAILING, _columns(self._sailings, len(_SAILING)))
         columns = (
             column
-            for table, numbers in zip(tables, self._rows, strict=True)
+            for table, numbers in zip((searches, sailings, fares), self._rows, strict=True)
             for column in table.take(pa.array(numbers, pa.int64())).columns
         )
         return pa.table([*columns], schema=SCHEMA)
@@ -153,30 +150,13 @@ class Rows:
     def _add_row(self, search: int, sailing: int | None = None, fare: int | None = None) -> None:
         _extend(self._rows, [search], [sailing], [fare])
 
-    def _add_sailings(
-        self, search: int, sailed: Sequence[tuple[Availability, Sequence[Tariff]]]
-    ) -> None:
-        """Add the rows of the fares of sailings. No model is kept: that would take much memory."""
-        fares = [fare for _, some in sailed for fare in some]
-        numbers = enumerate(sailed, len(self._sailings[0]))
-        first = len(self._fares[0])
-        _extend(
-            self._rows,
-            [search] * len(fares),
-            [number for number, (_, some) in numbers for _ in some],
-            range(first, first + len(fares)),
-        )
-        departs = [sailing.depart_at for sailing, _ in sailed]
-        arrives = [sailing.arrive_at for sailing, _ in sailed]
-        _extend(
-            self._sailings,
-            [sailing.sailing_id for sailing, _ in sailed],
-            [sailing.ship_name for sailing, _ in sailed],
-            departs,
-            [moment.replace(tzinfo=None) for moment in departs],
-            arrives,
-            [moment.replace(tzinfo=None) for moment in arrives],
-        )
+    def _add_sailing(self, search: int, sailing: Availability, fares: Sequence[Tariff]) -> None:
+        """Add the rows of a sailing's fares. No model is kept: that would take much memory."""
+        depart, arrive = sailing.depart_at, sailing.arrive_at
+        moments = depart, depart.replace(tzinfo=None), arrive, arrive.replace(tzinfo=None)
+        number, first, count = len(self._sailings), len(self._fares[0]), len(fares)
+        self._sailings.append((sailing.sailing_id, sailing.ship_name, *moments))
+        _extend(self._rows, [search] * count, [number] * count, range(first, first + count))
         _extend(
             self._fares,
             [fare.type for fare in fares],
@@ -191,12 +171,16 @@ def _extend(columns: _Columns, *values: Iterable[object]) -> None:
         column.extend(more)
 
 
+def _columns(rows: Sequence[Sequence[object]], count: int) -> Sequence[Sequence[object]]:
+    return [*zip(*rows, strict=True)] or [()] * count
+
+
 def _price_of(amount: Decimal) -> Decimal | None:
     """Return an amount with the decimals of the column; None if it does not fit into it."""
-    if not -_MOST < amount < _MOST:
+    try:
+        return _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
+    except ArithmeticError:  # it would be rounded, or has too many digits
         return None
-    price = _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
-    return price if price == amount else None
 
 
 def _is_storable(moment: datetime) -> bool:
