@@ -17,6 +17,7 @@ from ferry_sdk.scan.searches import Search
 
 pa: Any = untyped_pa
 
+_Answer = BatchAnswer[Any, Records[Availability]]
 _Columns = tuple[list[Any], ...]
 
 _TEXT: Final = pa.string()
@@ -60,21 +61,20 @@ class Rows:
 
     def __init__(self) -> None:
         self.answers: int = 0
-        self._searches: list[tuple[object, ...]] = []
-        self._sailings: list[tuple[object, ...]] = []
+        self._searches: list[dict[str, object]] = []
+        self._sailings: list[dict[str, object]] = []
         self._fares: _Columns = ([], [], [], [])
         self._rows: _Columns = ([], [], [])
 
-    def add(self, search: Search, answer: BatchAnswer[Any, Records[Availability]]) -> None:
+    def add(self, search: Search, answer: _Answer) -> None:
         """Add the rows of an answer. A fare that is not valid one way is left out."""
-        asked_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
         self.answers += 1
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             reason = f"{type(answer.error).__name__}: {answer.error}"
-            self._add_row(self._add_search(search, asked_at, "failed", reason))
+            self._add_row(self._add_search(search, answer, "failed", reason))
             return
         before = len(self._rows[0])
-        answered = self._add_search(search, asked_at, "answered")
+        answered = self._add_search(search, answer, "answered")
         sailings = Records[Availability]() if answer.value is None else answer.value
         for item in sailings.unreadable:
             self._add_lost(answered, f"{item.field}: {item.problem}")
@@ -86,7 +86,7 @@ class Rows:
                 else:
                     self._add_lost(answered, _NOT_A_MOMENT)
         if len(self._rows[0]) == before:
-            self._add_row(self._add_search(search, asked_at, "nothing"))
+            self._add_row(self._add_search(search, answer, "nothing"))
 
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
@@ -95,8 +95,8 @@ class Rows:
         except (pa.ArrowInvalid, OverflowError):
             self._replace_lost()
             fares = self._fare_table()
-        searches = _table(_SEARCH, _columns(self._searches, len(_SEARCH)))
-        sailings = _table(_SAILING, _columns(self._sailings, len(_SAILING)))
+        searches = pa.Table.from_pylist(self._searches, schema=pa.schema([*_SEARCH.items()]))
+        sailings = pa.Table.from_pylist(self._sailings, schema=pa.schema([*_SAILING.items()]))
         columns = (
             column
             for table, numbers in zip((searches, sailings, fares), self._rows, strict=True)
@@ -115,7 +115,8 @@ class Rows:
         if not {moment.year for moment in moments}.isdisjoint((MINYEAR, MAXYEAR)):
             for moment in moments:
                 moment.astimezone(timezone.utc)
-        return _table(_FARE, self._fares)
+        arrays = [pa.array(*pair) for pair in zip(self._fares, _FARE.values(), strict=True)]
+        return pa.table(arrays, names=[*_FARE])
 
     def _replace_lost(self) -> None:
         """Replace the rows of the fares that cannot be written by rows that say why."""
@@ -134,17 +135,17 @@ class Rows:
 
     def _add_lost(self, search: int, reason: str) -> None:
         """Add the row of a sailing or a fare that cannot be read or written."""
-        key, _, _, *rest = self._searches[search]
-        self._searches.append((key, "unreadable", reason, *rest))
+        self._searches.append({**self._searches[search], "status": "unreadable", "reason": reason})
         self._add_row(len(self._searches) - 1)
 
     def _add_search(
-        self, search: Search, asked_at: datetime, status: str, reason: str | None = None
+        self, search: Search, answer: _Answer, status: str, reason: str | None = None
     ) -> int:
         """Add a search without a row, and return its number."""
-        row = (search.key, status, reason, asked_at, search.party.name, search.route.company)
-        route = (search.route.depart_code, search.route.arrive_code, search.route.journey_id)
-        self._searches.append((*row, *route, search.day))
+        asked_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
+        cells = {"search": search.key, "status": status, "reason": reason, "asked_at": asked_at}
+        route = search.route._asdict()
+        self._searches.append({**cells, **route, "party": search.party.name, "day": search.day})
         return len(self._searches) - 1
 
     def _add_row(self, search: int, sailing: int | None = None, fare: int | None = None) -> None:
@@ -152,10 +153,17 @@ class Rows:
 
     def _add_sailing(self, search: int, sailing: Availability, fares: Sequence[Tariff]) -> None:
         """Add the rows of a sailing's fares. No model is kept: that would take much memory."""
-        depart, arrive = sailing.depart_at, sailing.arrive_at
-        moments = depart, depart.replace(tzinfo=None), arrive, arrive.replace(tzinfo=None)
         number, first, count = len(self._sailings), len(self._fares[0]), len(fares)
-        self._sailings.append((sailing.sailing_id, sailing.ship_name, *moments))
+        self._sailings.append(
+            {
+                "sailing_id": sailing.sailing_id,
+                "ship_name": sailing.ship_name,
+                "depart_at": sailing.depart_at,
+                "depart_local": sailing.depart_at.replace(tzinfo=None),
+                "arrive_at": sailing.arrive_at,
+                "arrive_local": sailing.arrive_at.replace(tzinfo=None),
+            }
+        )
         _extend(self._rows, [search] * count, [number] * count, range(first, first + count))
         _extend(
             self._fares,
@@ -169,10 +177,6 @@ class Rows:
 def _extend(columns: _Columns, *values: Iterable[object]) -> None:
     for column, more in zip(columns, values, strict=True):
         column.extend(more)
-
-
-def _columns(rows: Sequence[Sequence[object]], count: int) -> Sequence[Sequence[object]]:
-    return [*zip(*rows, strict=True)] or [()] * count
 
 
 def _price_of(amount: Decimal) -> Decimal | None:
@@ -189,8 +193,3 @@ def _is_storable(moment: datetime) -> bool:
         return MINYEAR < moment.year < MAXYEAR or bool(moment.astimezone(timezone.utc))
     except OverflowError:
         return False
-
-
-def _table(kinds: dict[str, Any], columns: Sequence[Sequence[object]]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-    arrays = [pa.array(column, kind) for kind, column in zip(kinds.values(), columns, strict=True)]
-    return pa.table(arrays, schema=pa.schema([*kinds.items()]))
