@@ -105,7 +105,7 @@ def scan() -> None:
     """Write and read a part."""
     import_all("ferry_sdk.scan")
     parts = import_module("ferry_sdk.scan.parts")
-    rows = import_module("ferry_sdk.scan.tables").table_of([])
+    rows = import_module("ferry_sdk.scan.tables").Rows().table()
     with TemporaryDirectory() as folder:
         part = parts.Part(Path(folder, "part-00000.parquet"), scan="1", searches=(), run="1")
         parts.write_part(part, rows, rows)

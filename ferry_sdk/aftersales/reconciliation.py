@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from ferry_sdk._engine.batch import Batch, Plan, all_answers
-from ferry_sdk._engine.effects import Flow, RunBlocking
+from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
+from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
 from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.aftersales.payments import (
@@ -21,12 +21,16 @@ from ferry_sdk.aftersales.payments import (
 )
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.client.functions import client_function
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+)
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.sums import exact_difference, exact_sum
 from ferry_sdk.models.tickets import CancellationFee
-from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 
@@ -34,10 +38,10 @@ if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
     from ferry_sdk.types import JournalEntry
 
-_MAX_RETRIES: Final = 6
-"""More than a client makes: a report may wait until a service answers again."""
-_PAGE: Final = 200
-"""The entries of the journal, or the bookings, that are read at once."""
+_ATTEMPTS: Final = 4
+_PAGE: Final = 1000
+"""The entries of the journal that are read at once."""
+_LONGEST_PAUSE: Final = 60.0
 _ZERO: Final = Decimal(0)
 
 _ISSUED: Final = frozenset({Stage.TICKETED, Stage.PARTIALLY_TICKETED, Stage.PARTIALLY_VOIDED})
@@ -136,17 +140,27 @@ class Reconciler:
     def steps(self, settings: Settings) -> Flow[Reconciliation]:
         """Read the bookings, and return the report."""
         del settings
-        ids = yield from RunBlocking(self._list_bookings, may_be_interrupted=True)
-        errors = yield from self._read(ids)
-        failures = [error for error in errors.values() if failure_kind(error) is not None]
-        if failures and len(failures) == len(ids):
-            raise failures[0]
-        for booking_id in errors:
-            self._found["not_known"] += [
-                Discrepancy(booking_id, paid.amount, None, currency, None, paid.references)
-                for currency, paid in self._paid.get(booking_id, {}).items()
-            ] or [Discrepancy(booking_id, None, None, None)]
-        discrepancies = {kind: tuple(some) for kind, some in self._found.items()}
+        all_ids = yield from RunBlocking(self._list_bookings, may_be_interrupted=True)
+        ids, errors = all_ids, dict[str, FerryError]()
+        for attempt in range(_ATTEMPTS):
+            errors = yield from self._read(ids)
+            kinds = {booking_id: failure_kind(error) for booking_id, error in errors.items()}
+            ids = [booking_id for booking_id, kind in kinds.items() if kind is not None]
+            self._add_not_known(booking_id for booking_id in kinds if kinds[booking_id] is None)
+            if not ids:
+                break
+            if attempt < _ATTEMPTS - 1:
+                waits = [each.retry_after for each in errors.values() if isinstance(each, APIError)]
+                pause = max([2.0**attempt, *(seconds for seconds in waits if seconds is not None)])
+                yield from Sleep(min(pause, _LONGEST_PAUSE))
+        if ids and len(ids) == len(all_ids):
+            raise errors[ids[0]]
+        self._add_not_known(ids)
+        order = {booking_id: index for index, booking_id in enumerate(all_ids)}
+        discrepancies = {
+            kind: tuple(sorted(some, key=lambda discrepancy: order[discrepancy.booking_id]))
+            for kind, some in self._found.items()
+        }
         return Reconciliation(**discrepancies, unresolved=tuple(self._unresolved))
 
     def _list_bookings(self) -> list[str]:
@@ -164,15 +178,15 @@ class Reconciler:
     def _read(self, ids: list[str]) -> Flow[dict[str, FerryError]]:
         """Read and compare bookings; return the errors of those that could not be read."""
         errors: dict[str, FerryError] = {}
-        for start in range(0, len(ids), _PAGE):
+        for start in range(0, len(ids), CONCURRENCY):
             batch = Batch[str, Booking]()
-            for booking_id in ids[start : start + _PAGE]:
-                batch.add(booking_id, BookingsGroup.get(None, booking_id), max_retries=_MAX_RETRIES)
+            for booking_id in ids[start : start + CONCURRENCY]:
+                batch.add(booking_id, BookingsGroup.get(None, booking_id))
             for answer in (yield from all_answers(batch)):
                 error = answer.error
                 if answer.value is not None:
                     error = yield from self._compare(answer.key, answer.value)
-                if isinstance(error, POINTLESS):
+                if isinstance(error, AuthenticationError | ConfigurationError):
                     raise error
                 if error is not None:
                     errors[answer.key] = error
@@ -188,8 +202,7 @@ class Reconciler:
         ]
         batch = Batch[str, CancellationFee]()
         for ticket_id in cancelled if paid.held > 0 else ():
-            fee = TicketsGroup.cancel_fee(None, ticket_id)
-            batch.add(ticket_id, fee, max_retries=_MAX_RETRIES)
+            batch.add(ticket_id, TicketsGroup.cancel_fee(None, ticket_id))
         answers = yield from all_answers(batch)
         if error := next((answer.error for answer in answers if answer.error is not None), None):
             return error
@@ -223,3 +236,10 @@ class Reconciler:
         if paid.held > 0 and not is_even and is_sale and not foreign:
             add("total_differs", expected=paid.amount, found=total)
         return None
+
+    def _add_not_known(self, ids: Iterable[str]) -> None:
+        for booking_id in ids:
+            self._found["not_known"] += [
+                Discrepancy(booking_id, paid.amount, None, currency, None, paid.references)
+                for currency, paid in self._paid.get(booking_id, {}).items()
+            ] or [Discrepancy(booking_id, None, None, None)]

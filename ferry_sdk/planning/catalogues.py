@@ -47,7 +47,7 @@ from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
 from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
-from ferry_sdk.planning.routes import RouteGraph, RouteSources
+from ferry_sdk.planning.routes import DEPARTURES_OF, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 
@@ -240,7 +240,7 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
                 _raise_first(failures)
         if answer.key == "companies":
             for name, id_ in sources.companies.items():
-                batch.add(name, CatalogueGroup.departures(None, id_))
+                batch.add(DEPARTURES_OF + name, CatalogueGroup.departures(None, id_))
         # The timetable is long, and shows some days only: it is read if something is missing.
         if not batch and sources.timetable is None and not sources.are_enough():
             sources.timetable = ()

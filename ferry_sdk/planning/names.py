@@ -214,7 +214,8 @@ class PlaceIndex:
                 reason: Reason = "similar name"
                 score = _SCORES[reason] * similarity(matcher, part, _LEAST_SIMILARITY)
                 if part.startswith(wanted):
-                    reason, score = "part of a name", 0.8 + 0.04 * len(wanted) / len(part)
+                    score = _SCORES[reason] + 0.04 * len(wanted) / len(part)
+                    reason = "part of a name"
                 if score:
                     score = round(score, 3)
                     matches += [PlaceMatch(self.ports[code], score, reason) for code in codes]

@@ -34,6 +34,10 @@ _Ends = tuple[Any, Any]
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
 _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used of which a catalogue could not be read."""
+_MINUTES_OF_YEAR: Final = 366 * 24 * 60
+"""A duration of more is taken as unknown."""
+DEPARTURES_OF: Final = "departures of "
+"""The text before a company, which may be called as a catalogue."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
 """The note of a search whose route does not exist."""
 NO_CHANGE: Final = "no company sails with one change from the one place to the other"
@@ -90,6 +94,20 @@ class RouteGraph:
     is_complete: bool = True
     made_at: float = field(default_factory=time.time)
     confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    _by_ends: dict[tuple[str, str], list[Route]] = field(init=False, repr=False)
+    _by_name: dict[str, list[Port]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index the routes by their ports, and the ports by their folded names."""
+        self._index_routes()
+        self._by_name = {}
+        for port in self.ports.values():
+            self._by_name.setdefault(fold(port.name), []).append(port)
+
+    def _index_routes(self) -> None:
+        self._by_ends = {}
+        for route in self.routes:
+            self._by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
 
     @property
     def is_fresh(self) -> bool:
@@ -99,6 +117,8 @@ class RouteGraph:
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""
+        if depart_code is not None and arrive_code is not None:
+            return tuple(self._by_ends.get((depart_code, arrive_code), ()))
         return tuple(
             route
             for route in self.routes
@@ -107,7 +127,7 @@ class RouteGraph:
 
     def port(self, text: str) -> Port | None:
         """Return the port with this code, or with this whole name if it is the only one."""
-        ports = [port for port in self.ports.values() if fold(port.name) == fold(text)]
+        ports = self._by_name.get(fold(text), [])
         return self.ports.get(text.strip().upper()) or (ports[0] if len(ports) == 1 else None)
 
     def name_stops(self, sailing: Availability) -> Availability:
@@ -142,6 +162,7 @@ class RouteGraph:
             else route
             for route in self.routes
         )
+        self._index_routes()
 
 
 GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
@@ -171,11 +192,11 @@ class RouteSources:
     mcp_ports: Sequence[McpPort] = ()
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
-        """Add a catalogue by its name, or the departures of a company by the company's."""
+        """Add a catalogue by its name, or the departures of a company by its own."""
         if name in {"ports", "journeys", "mcp_ports", "timetable"}:
             setattr(self, name, records)
         elif name != "companies":
-            self.departures[name] = records
+            self.departures[name.removeprefix(DEPARTURES_OF)] = records
         if name in {"companies", "timetable"}:
             self._add_companies(records if name == "companies" else map(_company_of, records))
 
@@ -196,7 +217,7 @@ class RouteSources:
         return (
             bool(self.companies and self.journeys)
             and not self.unread
-            and len(self._ends_of_journeys()) == len(self.journeys)
+            and {journey.journey_id for journey in self.journeys} == {*self._ends_of_journeys()}
         )
 
     def graph(self, *, is_complete: bool) -> RouteGraph:
@@ -207,7 +228,11 @@ class RouteSources:
             for each in self.timetable or ()
             if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
-        durations = {journey.journey_id: journey.duration for journey in self.journeys}
+        durations = {
+            journey.journey_id: journey.duration
+            for journey in self.journeys
+            if abs(journey.duration_minutes) < _MINUTES_OF_YEAR
+        }
         ends = self._ends_of_journeys()
         for journey_id, departure in scheduled.items():
             ends.setdefault(journey_id, (departure.depart_code, departure.arrive_code))
@@ -224,7 +249,7 @@ class RouteSources:
                     depart.name,
                     arrive.name,
                     tuple(departures),
-                    durations[journey_id],
+                    durations.get(journey_id, timedelta()),
                     {name: hours for name, hours in departures.items() if hours},
                 )
             )
@@ -264,8 +289,8 @@ class RouteSources:
         for port in self._ports().values():
             for name in {fold(port.name), fold(port.code)}:
                 codes.setdefault(name, []).append(port.code)
-        ends = {journey.journey_id: _ports_of(journey, codes) for journey in self.journeys}
-        return {journey_id: pair for journey_id, pair in ends.items() if pair is not None}
+        pairs = [(journey.journey_id, _ports_of(journey, codes)) for journey in self.journeys]
+        return {journey_id: pair for journey_id, pair in pairs if pair is not None}
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:

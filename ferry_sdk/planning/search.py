@@ -126,7 +126,7 @@ class TripPlan:
     def stop(self, settings: Settings) -> Flow[None]:
         """Stop the searches that are under way; those that have not begun are not asked."""
         del settings
-        self._seconds = time.monotonic() - self._began
+        self._seconds = self._seconds or time.monotonic() - self._began
         waiting = self._batch.waiting.copy()
         yield from StopBatch(self._batch)
         begun = [call.key for call in self._batch.under_way.values()]

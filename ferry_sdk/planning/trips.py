@@ -252,7 +252,7 @@ def round_trip(out: Offer, back: Offer, kind: ReservationTypeName | None = None)
 
 def _of_type(kind: ReservationTypeName | None, fares: Iterable[Fare]) -> tuple[Fare, ...]:
     """Return the fares of a type, or all, cheapest first."""
-    wanted = (fare for fare in fares if kind in {None, fare.reservation_type})
+    wanted = (fare for fare in fares if kind is None or fare.reservation_type == kind)
     return tuple(sorted(wanted, key=lambda fare: fare.amount))
 
 

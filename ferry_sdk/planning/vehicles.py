@@ -20,7 +20,8 @@ from ferry_sdk.planning.request import number
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
 
-_LEAST_SIMILARITY: Final = 0.778
+_LEAST_SIMILARITY: Final = 0.7773
+"""Of what is spelled less similarly, the score would be below 0.7."""
 _SUGGESTIONS: Final = 5
 
 

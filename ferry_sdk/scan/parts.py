@@ -131,11 +131,15 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
 
 def _report_of(rows: Any, size: int) -> ScanReport:  # noqa: ANN401 -- a pyarrow.Table
     """Return the report of a number of searches that have these rows."""
-    statuses: Counter[str] = Counter(rows["status"].to_pylist())
-    reasons: Counter[str] = Counter(rows["reason"].drop_null().to_pylist())
+    statuses, reasons = _counts_of(rows["status"]), _counts_of(rows["reason"].drop_null())
     nothing, failed = statuses["nothing"], statuses["failed"]
     answered = len(rows["search"].unique()) - nothing - failed
     return ScanReport(size, answered, nothing, failed, statuses["unreadable"], dict(reasons))
+
+
+def _counts_of(column: Any) -> Counter[str]:  # noqa: ANN401 -- a pyarrow.ChunkedArray
+    counts: list[dict[str, Any]] = column.value_counts().to_pylist()
+    return Counter({each["values"]: each["counts"] for each in counts})
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:

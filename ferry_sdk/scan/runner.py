@@ -8,6 +8,7 @@ than it has workers: what a killed process leaves in a queue would be asked twic
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import aclosing, closing, suppress
@@ -41,7 +42,7 @@ from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import Row, rows_of, table_of
+from ferry_sdk.scan.tables import Rows
 
 T = TypeVar("T")
 _Answer = BatchAnswer[tuple["_BegunPart", Search], Records[Availability]]
@@ -58,7 +59,7 @@ class PartResult:
 
     Attributes:
         change: The answers that are new.
-        unreachable: The first error of a search that has not reached the service.
+        unreachable: The first error, where no search has reached the service.
     """
 
     change: ScanReport
@@ -72,32 +73,32 @@ class _BegunPart:
     Attributes:
         part: The part.
         done: The rows of the searches that were done before, a pyarrow.Table.
-        missing: The number of other searches that are not answered yet.
+        missing: The other searches.
         rows: The rows of their answers so far. They and their table are made where the answers
             are taken, because a second thread that runs Python code slows the calls down.
-        unreachable: Why the first search did not reach the service.
+        failures: Why searches did not reach the service.
     """
 
     part: Part
     done: Any
-    missing: int
-    rows: list[Row] = field(default_factory=list[Row])
-    unreachable: FerryError | None = None
+    missing: Sequence[Search]
+    rows: Rows = field(default_factory=Rows)
+    failures: list[FerryError] = field(default_factory=list[FerryError])
 
     def write(self) -> Flow[PartResult]:
         """Write the part with the answers that it has."""
-        if not self.rows:
+        if not self.rows.answers:
             return PartResult(ScanReport())
-        table = table_of(self.rows)
+        table = self.rows.table()
         change = yield from RunBlocking(partial(write_part, self.part, self.done, table))
-        return PartResult(change, self.unreachable)
+        is_unreachable = len(self.failures) == self.rows.answers
+        return PartResult(change, self.failures[0] if is_unreachable else None)
 
     def add(self, search: Search, answer: _Answer) -> None:
         """Add the rows of an answer."""
-        self.missing -= 1
-        self.rows += rows_of(search, answer)
+        self.rows.add(search, answer)
         if isinstance(answer.error, ConnectionFailedError):
-            self.unreachable = self.unreachable or answer.error
+            self.failures.append(answer.error)
 
 
 class PartRunner:
@@ -162,11 +163,19 @@ class PartRunner:
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
             keys = {*done["search"].to_pylist()}
             missing = [each for each in part.searches if not keys or each.key not in keys]
-            begun = _BegunPart(part, done, len(missing))
+            begun = _BegunPart(part, done, missing)
             self._begun.append(begun)
-            for search in missing:
-                self._batch.add((begun, search), AvailabilityGroup.search(None, **search.arguments))
+            for search in begun.missing:
+                self._ask(begun, search)
             yield from self._end_if_answered(begun)
+
+    def _ask(self, begun: _BegunPart, search: Search) -> None:
+        try:
+            call = AvailabilityGroup.search(None, **search.arguments)
+        except FerryError as error:
+            begun.add(search, BatchAnswer((begun, search), None, error, time.time()))
+        else:
+            self._batch.add((begun, search), call)
 
     def _take(self, answer: _Answer) -> Steps[PartResult]:
         begun, search = answer.key
@@ -176,7 +185,7 @@ class PartRunner:
         yield from self._end_if_answered(begun)
 
     def _end_if_answered(self, begun: _BegunPart) -> Steps[PartResult]:
-        if not begun.missing:
+        if begun.rows.answers == len(begun.missing):
             result = yield from begun.write()
             self._begun.remove(begun)
             yield Item(result)

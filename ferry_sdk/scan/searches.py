@@ -86,12 +86,6 @@ class Search:
         return json.dumps([*self.route, str(self.day), self.party.name], ensure_ascii=False)
 
     @property
-    def cells(self) -> dict[str, object]:
-        """The cells of the search in each of its rows."""
-        route = self.route._asdict()
-        return {**route, "search": self.key, "party": self.party.name, "day": self.day}
-
-    @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of `availability.search`."""
         return {

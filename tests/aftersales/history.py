@@ -50,6 +50,7 @@ FATES = [
     Fate("cancel", frozenset({"voided"}), paid="returned"),
     Fate("wait", LAPSED, paid="no"),
     Fate("wait", LAPSED, wrong="paid_not_issued"),
+    Fate("wait", LAPSED, paid="returned"),
     Fate("leave", frozenset(), paid="no", kind="Presale"),
     Fate("leave", frozenset(), wrong="paid_not_issued", kind="Presale"),
 ]

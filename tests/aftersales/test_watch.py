@@ -1,5 +1,6 @@
 """A watch of bookings of the local service, on both clients."""
 
+import threading
 from contextlib import aclosing
 from datetime import timedelta
 from functools import partial
@@ -13,6 +14,7 @@ from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import UnderWay, eventually
 from tests.support.exchanges import caught
+from tests.support.hold import Hold
 from tests.support.trip import booked
 
 DAY = 86_400.0
@@ -121,3 +123,18 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
     caught(ConfigurationError, next, events)
     closing.value()
     caught(ConfigurationError, next, watch(client, ["b1", "b2"], deadline=5))
+
+
+def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
+    made = [booked(ferry).booking_id for _ in range(4)]
+    hold = Hold(sandbox, "bookings.get", times=3)
+
+    def interrupt(event):
+        eventually(lambda: hold.held >= 3)
+        raise KeyboardInterrupt
+
+    address = {"base_url": sandbox.base_url}
+    with Ferry(sandbox.token, **address, event_hooks={"response": [interrupt]}) as client:
+        caught(KeyboardInterrupt, next, watch(client, made, deadline=DAY))
+        assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
+    hold.release()

@@ -10,7 +10,7 @@ import pytest
 from ferry_sdk import AvailabilityError, InvalidInputError, ServerError, UnknownPlaceError
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.results import SearchReport
-from tests.planning.strait import ADULT, DAY
+from tests.planning.strait import ADULT, DAY, found_without, slow
 from tests.support.exchanges import caught, client_of, refusing_field
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
@@ -44,6 +44,13 @@ def pairs_of_searches(ferry, shortest, longest):
         pairs = [Itinerary(both, ferry.places.get(port)) for both in product(firsts, seconds)]
         found |= shown(pair for pair in pairs if shortest <= pair.wait <= longest)
     return found
+
+
+def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
+    last = connect(ferry, max_calls=20)[0].legs[1].companies[0]
+    slow(ferry_sandbox, company=last)
+    found = found_without(last, lambda limit: connect(ferry, max_calls=20, patience=limit))
+    assert found.report.answered
 
 
 @pytest.mark.parametrize(("least", "most"), mostly_long([(2, 24), (4, 4.5), (0, 72)], short=2))
@@ -144,7 +151,9 @@ def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
         ("via", ["Genoa", [], 7]),
         ("via[0]", [[""]]),
         ("via[1]", [["Genoa", 7]]),
+        ("max_calls", [0]),
         ("on", ["tomorrow"]),
+        ("passengers", [[]]),
     ],
 )
 def test_an_invalid_argument_is_named(reader, field, values):

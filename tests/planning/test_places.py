@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import AmbiguousPlaceError, InvalidInputError, Port, ServerError, UnknownPlaceError
-from ferry_sdk.planning.names import PlaceIndex, country_codes
+from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
 from tests.support.exchanges import caught
 
 GENOA = ("ITGOA", "itgoa", "Genoa", "GENOVA", "Génova", "Gênes", "genes", "جنوة", "Genua")
@@ -93,6 +93,11 @@ def test_names_that_cannot_be_read_are_read_the_next_time(new_ferry, ferry_sandb
     caught(UnknownPlaceError, new_ferry.places.get, "Lübeck")
     ferry_sandbox.faults.clear()
     assert new_ferry.places.get("Lübeck").code == "DETRV"
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text):
+    assert fold(fold(text)) == fold(text)
 
 
 @given(st.text(min_size=1), st.lists(st.text(min_size=1), max_size=5))

@@ -16,7 +16,7 @@ from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.route_files import content_of, read_graph
-from ferry_sdk.planning.routes import GRAPH, RouteSources
+from ferry_sdk.planning.routes import DEPARTURES_OF, GRAPH, RouteSources
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support import trip
@@ -29,7 +29,7 @@ PORTS = [Port(code=code, name=name, country="") for code, name in NAMES.items()]
 
 
 def journey_of(text, **more):
-    return Journey(journey_id="j", route=text, duration_minutes=60, **more)
+    return Journey(**{"journey_id": "j", "route": text, "duration_minutes": 60, **more})
 
 
 def ends_of(ports, text, **more):
@@ -266,6 +266,15 @@ def test_a_route_text_is_split_at_ports_and_the_timetable_tells_what_texts_do_no
     sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
     (route,) = sources.graph(is_complete=True).routes
     assert (route.departure_times, route.companies) == ({"1": ("08:00",)}, ("1",))
+    assert sources.are_enough()
+    sources.add("journeys", [*sources.journeys, journey_of("Ana express")])  # the same journey
+    assert sources.are_enough()
+    for minutes in (0, 10**30):
+        sources.add("journeys", [journey_of("Ana → Bo Bay", duration_minutes=minutes)])
+        (route,) = sources.graph(is_complete=True).routes
+        assert route.duration == timedelta(0)
+    sources.add(DEPARTURES_OF + "ports", [])
+    assert sources.ports == PORTS[:2]
 
 
 @given(st.text(), st.text())

@@ -7,7 +7,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, ServerError
 from tests.backend.gathering import threads_end
-from tests.planning.strait import STRAIT
+from tests.planning.strait import STRAIT, found_without, slow
 from tests.support.hold import Hold
 
 pytestmark = pytest.mark.usefixtures("with_routes")
@@ -39,6 +39,16 @@ def test_a_stream_gives_what_a_search_gives_before_the_last_answer(ferry, ferry_
     hold.release()
     assert len([*stream]) > 0
     assert len(stream.report.answered) == stream.report.calls
+
+
+def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry, ferry_sandbox):
+    def search(patience):
+        stream = ferry.trips.stream(**STRAIT, patience=patience)
+        assert [*stream]
+        return stream
+
+    slow(ferry_sandbox, company="BALEARIA")
+    assert len(found_without("BALEARIA", search).report.answered) == 3
 
 
 def test_a_stream_that_is_closed_or_no_longer_used_leaves_nothing_running(ferry, ferry_sandbox):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
-from ferry_sdk.planning.results import AskedSearch
-from ferry_sdk.planning.trips import Offer, one_way, round_trip
+from ferry_sdk.planning.results import AskedSearch, SearchReport
+from ferry_sdk.planning.trips import Offer, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
@@ -102,6 +102,19 @@ def test_two_ways_have_the_fares_that_one_booking_can_hold(out, back, are_togeth
     asked = "GNV" if are_together else company
     assert trip.companies == (("GNV",) if asked == "GNV" else ("GNV", "CTN"))
     assert (trip.outward_company, trip.back_company) == ("GNV", asked)
+
+
+@given(st.lists(st.tuples(st.decimals(0, 100, places=2), st.integers(0, 99)), max_size=8))
+def test_a_search_is_sorted_by_price_then_departure(found):
+    tariff = {"currency": "EUR", "roundtrip_locked": False}
+    trips = [
+        one_way(offer([Tariff.model_construct(amount=amount, **tariff)], hours))
+        for amount, hours in found
+    ]
+    search = TripSearch(trips, SearchReport())
+    assert [(trip.price, trip.depart_at) for trip in search] == sorted(
+        (amount, NOON + timedelta(hours=hours)) for amount, hours in found
+    )
 
 
 @given(st.dates(), st.integers(0, 40), st.one_of(st.none(), st.integers(0, 40)))

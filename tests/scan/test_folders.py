@@ -20,7 +20,7 @@ from ferry_sdk._engine.batch import BatchAnswer
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan import storage
 from ferry_sdk.scan.parts import Part, _seal, read_report, write_part
-from ferry_sdk.scan.tables import rows_of, table_of
+from ferry_sdk.scan.tables import Rows
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.blocks import all_blocks, run_block
 from tests.support.cases import case
@@ -80,8 +80,10 @@ def test_a_worker_after_its_run_replaces_nothing_and_a_flipped_bit_is_noticed(co
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()
     none = BatchAnswer(None, None, None, 0.0)
-    rows = [row for search in part.searches[:5] for row in rows_of(search, none)]
-    write_part(part, table_of([]), table_of(rows))
+    rows = Rows()
+    for search in part.searches[:5]:
+        rows.add(search, none)
+    write_part(part, Rows().table(), rows.table())
     assert part.path.read_bytes() == before
     content = (folder / FIRST).read_bytes()
     for position in range(0, len(content), 29):

@@ -10,7 +10,7 @@ from ferry_sdk._engine.batch import BatchAnswer
 from ferry_sdk.models.records import Unreadable
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import rows_of, table_of
+from ferry_sdk.scan.tables import Rows
 from tests.scan.season import DAYS, LONE
 from tests.support.trip import NOW, found
 
@@ -26,7 +26,9 @@ def sailing():
 
 def rows(found=None, error=None):
     answer = BatchAnswer(None, found, error, NOW.timestamp())
-    return table_of(rows_of(SEARCH, answer)).to_pylist()
+    made = Rows()
+    made.add(SEARCH, answer)
+    return made.table().to_pylist()
 
 
 PRICES = {

@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
+from importlib import import_module
 from io import StringIO
 from unittest.mock import Mock
 
@@ -284,3 +286,11 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, is_terminal):
         reports.pop()
         show()
     assert ("45/60" in stream.getvalue(), "5 failed" in stream.getvalue()) == (is_terminal,) * 2
+
+
+def test_the_package_without_pyarrow_names_the_extra(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("ferry_sdk.scan")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "ferry-sdk\[scan\]"'):
+        import_module("ferry_sdk.scan")
