@@ -73,17 +73,13 @@ def _print_calendar(prices: PriceCalendar) -> None:
     highest = max((day.price for day in prices.values() if day.price), default=None)
 
     def row(day: CalendarDay) -> list[object]:
+        name = f"{day.day:%a %d %b %Y}"
         if day.price is None or day.currency is None or day.depart_at is None:
-            return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
+            return [name, "nothing sails", "", "", "", ""]
         width = round(_BAR * (day.price / highest)) if highest else 0
-        return [
-            f"{day.day:%a %d %b %Y}",
-            money(day.price, day.currency),
-            "█" * max(width, 1),
-            day.company,
-            f"{day.depart_at:%H:%M}",
-            "cheapest" if day is prices.cheapest else "",
-        ]
+        price, bar = money(day.price, day.currency), "█" * max(width, 1)
+        remark = "cheapest" if day is prices.cheapest else ""
+        return [name, price, bar, day.company, f"{day.depart_at:%H:%M}", remark]
 
     heads = ("day", "price from", "", "company", "leaves", "")
     rows = [row(day) for day in prices.values()]

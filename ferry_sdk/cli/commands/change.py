@@ -85,7 +85,6 @@ def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
     amounts = [selection.amount for selection in selections if selection.amount is not None]
     currency = currencies.pop() if len(currencies) == 1 else None
     if currency is None or len(amounts) != len(selections):
-        raise InvalidInputError(
-            "the file has to say amount and currency of each", field="availabilities"
-        )
+        problem = "the file has to say amount and currency of each"
+        raise InvalidInputError(problem, field="availabilities")
     return exact_sum(amounts), currency

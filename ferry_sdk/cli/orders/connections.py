@@ -32,19 +32,14 @@ def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
     day, year = day_format(at for trip in itineraries for at in (trip.depart_at, trip.arrive_at))
-    rows = [
-        (
-            number,
-            f"{itinerary.depart_at:{day} %H:%M}",
-            itinerary.via.name,
-            hours_of(itinerary.wait),
-            time_of(itinerary.arrive_at, itinerary.depart_at),
-            hours_of(itinerary.travel_time),
-            tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs)),
-            tuple(money(amount, currency) for currency, amount in itinerary.prices.items()),
-        )
-        for number, itinerary in enumerate(itineraries, 1)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for number, itinerary in enumerate(itineraries, 1):
+        leaves = f"{itinerary.depart_at:{day} %H:%M}"
+        arrives = time_of(itinerary.arrive_at, itinerary.depart_at)
+        wait, takes = hours_of(itinerary.wait), hours_of(itinerary.travel_time)
+        companies = tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs))
+        prices = tuple(money(amount, currency) for currency, amount in itinerary.prices.items())
+        rows.append((number, leaves, itinerary.via.name, wait, arrives, takes, companies, prices))
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
     print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
