@@ -48,15 +48,11 @@ def card_of(record: Model) -> Markup:
 
 
 def _sailing_card(sailing: Availability) -> Markup:
-    tariffs = (
-        (
-            tariff.type,
-            money(tariff.amount, tariff.currency),
-            tariff.expiration_date,
-            "only as a round trip" if tariff.roundtrip_locked else "",
-        )
-        for tariff in sailing.tariffs
-    )
+    tariffs: list[tuple[object, ...]] = []
+    for tariff in sailing.tariffs:
+        price = money(tariff.amount, tariff.currency)
+        condition = "only as a round trip" if tariff.roundtrip_locked else ""
+        tariffs.append((tariff.type, price, tariff.expiration_date, condition))
     places = map(attrgetter("name", "type", "capacity", "count", "use"), sailing.places)
     of_sailing = [
         ("Leaves", sailing.depart_at),
