@@ -51,12 +51,10 @@ class Meters:
         self._calls = timer("ferry.call.duration", calls, *_LONG_SECONDS)
         waits = "How long requests waited for the client's limiter."
         self._limiter = timer("ferry.limiter.wait", waits, *_LONG_SECONDS)
-        self._retries = meter.create_counter(
-            "ferry.retry", "{retry}", "Attempts that failed and were followed by another."
-        )
-        self._unknown = meter.create_counter(
-            "ferry.outcome.unknown", "{call}", "Calls that may have happened."
-        )
+        retries = "Attempts that failed and were followed by another."
+        self._retries = meter.create_counter("ferry.retry", "{retry}", retries)
+        unknown = "Calls that may have happened."
+        self._unknown = meter.create_counter("ferry.outcome.unknown", "{call}", unknown)
         self._clients: WeakKeyDictionary[Sized, Attributes] = WeakKeyDictionary()
         meter.create_observable_up_down_counter(
             "http.client.open_connections",

@@ -51,7 +51,7 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
     """
-    max_price, record = options.max_price, options.record
+    max_price, currency, record = options.max_price, options.currency, options.record
     if options.book != (max_price is not None):
         raise typer.BadParameter("--book and --max-price require each other")
     if options.book and (options.booking or options.ticket):
@@ -65,11 +65,7 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
     with common.open_client() as ferry:
         if max_price is not None:
             report = check_with_booking(
-                ferry,
-                max_price=max_price,
-                currency=options.currency,
-                approve=approve,
-                record=record,
+                ferry, max_price=max_price, currency=currency, approve=approve, record=record
             )
         else:
             with show_progress("Reading"):

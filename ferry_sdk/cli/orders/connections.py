@@ -21,11 +21,9 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     Raises:
         FerryError: A value is invalid, or every search failed.
     """
-    connections = ferry.trips.connections(on=search.on, **search.options)
-    itineraries = (
-        itinerary for itinerary in connections if f"{itinerary.depart_at:%H:%M}" >= search.at
-    )
-    return ConnectionSearch(itineraries, connections.report)
+    every_one = ferry.trips.connections(on=search.on, **search.options)
+    itineraries = (each for each in every_one if f"{each.depart_at:%H:%M}" >= search.at)
+    return ConnectionSearch(itineraries, every_one.report)
 
 
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
