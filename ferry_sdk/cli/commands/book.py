@@ -77,9 +77,10 @@ def book(
             print_written("it was booked", held.id, document, facts, as_json=common.as_json)
             return
         with show_progress("Booking"):
+            (chosen,) = selections
             kind = choices[0].fare.reservation_type if choices else order.reservation_type
             created = ferry.bookings.create(
-                availabilities=selections[0], reservation_type=kind, **order.party
+                availabilities=chosen, reservation_type=kind, **order.party
             )
     some_id = created.booking_id
     facts = [
