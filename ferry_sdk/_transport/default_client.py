@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import product
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -17,7 +17,7 @@ from urllib.request import getproxies
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
-from ferry_sdk._runtime.threads import load_module
+from ferry_sdk._runtime.threads import load_module, uninterrupted
 from ferry_sdk._transport.http11.client import Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
@@ -56,7 +56,7 @@ def _is_patched() -> bool:
 
 
 def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
-    httpx = load_module("httpx")  # slow to import
+    httpx = _httpx()
     limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=50)
     context = context_of(settings.certificates)
     url = settings.base_url
@@ -67,3 +67,10 @@ def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a cl
     except (ImportError, ValueError, httpx.InvalidURL):
         # The message of httpx may contain the proxy's password.
         raise ConfigurationError("the environment sets a proxy that cannot be used") from None
+
+
+@uninterrupted
+def _httpx() -> ModuleType:
+    import httpx  # noqa: PLC0415 -- slow to import
+
+    return httpx

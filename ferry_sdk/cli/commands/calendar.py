@@ -47,13 +47,11 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    party = options.party
+    vehicle, party = options.vehicle or None, options.party
+    wanted: dict[str, Any] = {**options.members, "vehicle": vehicle, "passengers": party}
     with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
-        wanted: dict[str, Any] = {**options.members, "vehicle": options.vehicle or None}
-        prices = ferry.trips.calendar(
-            origin, destination, start=start, end=end, passengers=party, **wanted
-        )
+        prices = ferry.trips.calendar(origin, destination, start=start, end=end, **wanted)
     if common.as_json:
         days = [
             to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}

@@ -202,13 +202,12 @@ def _hint_at_unknown(error: FerryError) -> str:
     if isinstance(error, OrderError):
         return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
     about = f"correlation id {error.correlation_id}"
-    advice = _DO_NOT_REPEAT
     if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
-        return f"{advice}, ask the service about {about}"
+        return f"{_DO_NOT_REPEAT}, ask the service about {about}"
     if error.entry_id:
-        return f"{advice}, {next_step(error.operation, error.entry_id)} ({about})"
+        return f"{_DO_NOT_REPEAT}, {next_step(error.operation, error.entry_id)} ({about})"
     command = f"ferry show {next(iter(error.subject.values()))}"
-    return f"{advice} before you have run `{command}` ({about})"
+    return f"{_DO_NOT_REPEAT} before you have run `{command}` ({about})"
 
 
 def next_step(operation: str, entry_id: str) -> str:
