@@ -175,10 +175,9 @@ class SendGuard:
             is_plain = not self._effect.request.url.lower().startswith("https:")
             is_local_only = is_plain and self._connections.is_local_only
             if is_local_only and self._socket is not None and _is_remote(self._socket):
-                raise ConfigurationError(
-                    "base_url: plain http would expose the token to the network: the connection "
-                    "leads to another machine"
-                )
+                problem = "plain http would expose the token to the network"
+                where = "the connection leads to another machine"
+                raise ConfigurationError(f"base_url: {problem}: {where}")
             self._effect.is_sent = True
 
 

@@ -200,9 +200,8 @@ def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False
-        raise ConfigurationError(
-            "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
-        ) from None
+        problem = "cannot start a thread to enforce it; is the interpreter shutting down?"
+        raise ConfigurationError(f"deadline: {problem}") from None
     except BaseException:
         exchange.give_up()  # the thread sends nothing from now on
         raise

@@ -86,10 +86,7 @@ def _overview() -> str:
 
 _SETTINGS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 app: typer.Typer = typer.Typer(
-    name="ferry",
-    cls=LazyGroup,
-    pretty_exceptions_enable=False,
-    context_settings=_SETTINGS,
+    name="ferry", cls=LazyGroup, pretty_exceptions_enable=False, context_settings=_SETTINGS
 )
 
 

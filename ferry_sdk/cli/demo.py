@@ -54,13 +54,9 @@ def run(folder: Path) -> None:
 def _find(ferry: Ferry) -> tuple[Trip, Fare]:
     """Return the cheapest trip between two places in a month, and its cheapest ticket."""
     day = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day will do
+    companies = ["BALEARIA"]  # it issues tickets at once
     trips = ferry.trips.search(
-        "Tarifa",
-        "Tanger-Ville",
-        on=day,
-        flexible=7,
-        passengers=_TRAVELLERS,
-        companies=["BALEARIA"],  # it issues tickets at once
+        "Tarifa", "Tanger-Ville", on=day, flexible=7, passengers=_TRAVELLERS, companies=companies
     )
     print_trips(trips)
     fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
@@ -88,14 +84,10 @@ def _actions(record: Booking | BookingCreated) -> str:
 
 def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path) -> None:
     """Print a ticket, save its voucher, and print what cancelling it costs."""
-    people = len(ticket.passengers)
-    print(
-        f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers."
-    )
+    about = f"{ticket.status}, {ticket.direction}, {len(ticket.passengers)} travellers"
+    print(f"Ticket {ticket.ticket_number}: {about}.")
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
     print(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
     fee = ferry.tickets.cancel_fee(ticket.id)
-    print(
-        f"Cancelling now costs {money(fee.penalty_amount, fee.currency)}; "
-        f"the refund is {money(fee.refund_amount, fee.currency)}."
-    )
+    kept, refund = money(fee.penalty_amount, fee.currency), money(fee.refund_amount, fee.currency)
+    print(f"Cancelling now costs {kept}; the refund is {refund}.")

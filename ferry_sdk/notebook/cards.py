@@ -48,16 +48,16 @@ def card_of(record: Model) -> Markup:
 
 
 def _sailing_card(sailing: Availability) -> Markup:
-    tariffs = (
-        (
-            tariff.type,
-            money(tariff.amount, tariff.currency),
-            tariff.expiration_date,
-            "only as a round trip" if tariff.roundtrip_locked else "",
-        )
-        for tariff in sailing.tariffs
-    )
+    tariffs: list[tuple[object, ...]] = []
+    for tariff in sailing.tariffs:
+        price = money(tariff.amount, tariff.currency)
+        condition = "only as a round trip" if tariff.roundtrip_locked else ""
+        tariffs.append((tariff.type, price, tariff.expiration_date, condition))
     places = map(attrgetter("name", "type", "capacity", "count", "use"), sailing.places)
+    tables = (
+        table(["Tariff", "Price", "Holds until", "Condition"], tariffs),
+        table(["Place", "Type", "For", "Left", "Use"], places),
+    )
     of_sailing = [
         ("Leaves", sailing.depart_at),
         ("Arrives", sailing.arrive_at),
@@ -65,28 +65,19 @@ def _sailing_card(sailing: Availability) -> Markup:
         ("Ship", f"{sailing.ship_name}, {sailing.company.name}"),
         *([("Calls at", calls_at(sailing))] if sailing.stops else []),
     ]
-    return card(
-        f"{sailing.depart_name} → {sailing.arrive_name}",
-        facts(of_sailing),
-        side_by_side(
-            table(["Tariff", "Price", "Holds until", "Condition"], tariffs),
-            table(["Place", "Type", "For", "Left", "Use"], places),
-        ),
-        badges=[sailing.direction, *(["open ticket"] if sailing.is_open else [])],
-    )
+    route = f"{sailing.depart_name} → {sailing.arrive_name}"
+    badges = [sailing.direction, *(["open ticket"] if sailing.is_open else [])]
+    return card(route, facts(of_sailing), side_by_side(*tables), badges=badges)
 
 
 def _booking_created_card(
     booking: Booking | BookingCreated, *parts: Markup, more: Sequence[tuple[str, object]] = ()
 ) -> Markup:
     total = money(booking.total_price, booking.currency)
-    return card(
-        f"Booking {booking.booking_reference}",
-        facts([("Id", booking.booking_id), ("Total", total), *more]),
-        *parts,
-        _next_actions(booking.next_actions()),
-        badges=[booking.stage],
-    )
+    of_booking = facts([("Id", booking.booking_id), ("Total", total), *more])
+    actions = _next_actions(booking.next_actions())
+    title = f"Booking {booking.booking_reference}"
+    return card(title, of_booking, *parts, actions, badges=[booking.stage])
 
 
 def _booking_card(booking: Booking) -> Markup:
@@ -113,12 +104,9 @@ def _ticket_card(ticket: Ticket) -> Markup:
         ("Voucher", link(ticket.pdf_url, "PDF") if ticket.pdf_url else "not there yet"),
     ]
     code = [image(ticket.qr_code, "QR code")] if ticket.qr_code else []
-    return card(
-        f"Ticket {ticket.ticket_number or 'without a number'}",
-        side_by_side(facts(of_ticket), *code),
-        table(["From", "To", "Leaves", "Arrives", "Takes"], crossings),
-        badges=[ticket.status],
-    )
+    title = f"Ticket {ticket.ticket_number or 'without a number'}"
+    listed = table(["From", "To", "Leaves", "Arrives", "Takes"], crossings)
+    return card(title, side_by_side(facts(of_ticket), *code), listed, badges=[ticket.status])
 
 
 def table_of(records: Records[object]) -> Markup | None:
@@ -144,11 +132,9 @@ def travellers_card(party: Travellers) -> Markup:
     """Return the card of a party: how many it has and of which types, and no other data."""
     rows = enumerate((traveller.type or "by age" for traveller in party), 1)
     bands = f"infants are below {party.bands.infant}, children below {party.bands.child}"
-    return card(
-        f"Travellers: {len(party)}",
-        table(["Traveller", "Type"], islice(rows, _ROWS)),
-        note(f"By age: {bands}. Names, dates and documents are not shown."),
-    )
+    listed = table(["Traveller", "Type"], islice(rows, _ROWS))
+    hidden = note(f"By age: {bands}. Names, dates and documents are not shown.")
+    return card(f"Travellers: {len(party)}", listed, hidden)
 
 
 def matches_table(matches: Sequence[Any]) -> Markup:
@@ -174,20 +160,16 @@ def _members(match: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any
 
 
 def _sailings(sailings: Sequence[Availability]) -> Markup:
-    def row(sailing: Availability) -> tuple[object, ...]:
+    rows: list[tuple[object, ...]] = []
+    for sailing in sailings:
         ticket = cheapest_ticket(sailing)
-        return (
-            f"{sailing.depart_name} → {sailing.arrive_name}",
-            sailing.depart_at,
-            sailing.travel_time,
-            money(ticket.amount, ticket.currency) if ticket else "",
-            f"{sailing.ship_name}, {sailing.company.name}",
-            sailing.arrive_at,
-            sailing.direction,
-        )
-
+        price = money(ticket.amount, ticket.currency) if ticket else ""
+        way = f"{sailing.depart_name} → {sailing.arrive_name}", sailing.depart_at
+        ship = f"{sailing.ship_name}, {sailing.company.name}"
+        end = sailing.arrive_at, sailing.direction
+        rows.append((*way, sailing.travel_time, price, ship, *end))
     head = ["Route", "Leaves", "Takes", "Ticket from", "Ship", "Arrives", "Direction"]
-    return table(head, map(row, sailings))
+    return table(head, rows)
 
 
 def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:

@@ -40,31 +40,21 @@ class Meters:
     def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
         meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
 
-        def histogram(name: str, description: str, *more: int) -> otel_metrics.Histogram:
+        def timer(name: str, description: str, *more: int) -> otel_metrics.Histogram:
             buckets = (*_SECONDS, *more)
             return meter.create_histogram(
                 name, "s", description, explicit_bucket_boundaries_advisory=buckets
             )
 
-        self._requests = histogram(
-            "http.client.request.duration", "Duration of HTTP client requests."
-        )
-        self._calls = histogram(
-            "ferry.call.duration",
-            "Duration of calls, with their retries, waits and additional reads.",
-            *_LONG_SECONDS,
-        )
-        self._limiter = histogram(
-            "ferry.limiter.wait",
-            "How long requests waited for the client's limiter.",
-            *_LONG_SECONDS,
-        )
-        self._retries = meter.create_counter(
-            "ferry.retry", "{retry}", "Attempts that failed and were followed by another."
-        )
-        self._unknown = meter.create_counter(
-            "ferry.outcome.unknown", "{call}", "Calls that may have happened."
-        )
+        self._requests = timer("http.client.request.duration", "Duration of HTTP client requests.")
+        calls = "Duration of calls, with their retries, waits and additional reads."
+        self._calls = timer("ferry.call.duration", calls, *_LONG_SECONDS)
+        waits = "How long requests waited for the client's limiter."
+        self._limiter = timer("ferry.limiter.wait", waits, *_LONG_SECONDS)
+        retries = "Attempts that failed and were followed by another."
+        self._retries = meter.create_counter("ferry.retry", "{retry}", retries)
+        unknown = "Calls that may have happened."
+        self._unknown = meter.create_counter("ferry.outcome.unknown", "{call}", unknown)
         self._clients: WeakKeyDictionary[Sized, Attributes] = WeakKeyDictionary()
         meter.create_observable_up_down_counter(
             "http.client.open_connections",

@@ -33,12 +33,9 @@ class Spans:
         attributes |= if_known("mcp.method.name", request.rpc_method)
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
             attributes["http.request.resend_count"] = request.attempt - 1
-        self._attempts[request] = self._tracer.start_span(
-            f"{request.method} {request.route}",
-            trace.set_span_in_context(self._call(request.call)),
-            trace.SpanKind.CLIENT,
-            attributes,
-        )
+        name, kind = f"{request.method} {request.route}", trace.SpanKind.CLIENT
+        parent = trace.set_span_in_context(self._call(request.call))
+        self._attempts[request] = self._tracer.start_span(name, parent, kind, attributes)
 
     def end_attempt(self, response: ResponseEvent) -> None:
         """End the span of an attempt."""
@@ -47,15 +44,13 @@ class Spans:
 
     def add_retry(self, retry: RetryEvent) -> None:
         """Add a retry event to the span of a call."""
-        self._call(retry.call).add_event(
-            "ferry.retry",
-            {
-                "ferry.operation": retry.operation,
-                "ferry.attempt": retry.attempt,
-                "ferry.wait": retry.wait,
-                "error.type": retry.problem,
-            },
-        )
+        attributes: dict[str, str | float] = {
+            "ferry.operation": retry.operation,
+            "ferry.attempt": retry.attempt,
+            "ferry.wait": retry.wait,
+            "error.type": retry.problem,
+        }
+        self._call(retry.call).add_event("ferry.retry", attributes)
 
     def end_call(self, outcome: OutcomeEvent) -> None:
         """End the span of a call."""

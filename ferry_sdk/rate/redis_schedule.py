@@ -105,13 +105,11 @@ class RedisSchedule:
     def __init__(self, limit: Limit, url: str) -> None:
         redis: Any = Redis  # its types differ from version to version
         client: Any = None
+        retry = Retry(NoBackoff(), 1)  # a connection may be of a server that has ended
         with suppress(ValueError):
             url.encode()  # a lone surrogate fails only when it is sent
             client = redis.from_url(
-                url,
-                socket_timeout=_TIMEOUT,
-                socket_connect_timeout=_TIMEOUT,
-                retry=Retry(NoBackoff(), 1),  # a connection may be of a server that has ended
+                url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry
             )
         if client is None:  # raised here, so that the URL's error is not attached
             raise InvalidInputError("not a URL of Redis", field="storage")
@@ -140,9 +138,9 @@ class RedisSchedule:
         try:
             answer = self._run(keys=[self._key], args=arguments)
         except (RedisError, UnicodeError) as error:  # the second: a host that is not a domain
-            raise ConnectionFailedError(
-                f"the storage of the rate limiter failed: {type(error).__name__} ({self._address})"
-            ) from error
+            problem = f"{type(error).__name__} ({self._address})"
+            failure = ConnectionFailedError(f"the storage of the rate limiter failed: {problem}")
+            raise failure from error
         now, (wait, is_reserved, time, schedule_end) = clock(), answer
         was_set = self._clock.observe(asked_at, time / UNITS, now)
         if is_reserved < 0:

@@ -14,7 +14,7 @@ import pytest
 
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
-from ferry_sdk.cli.terminal.errors import _left_by
+from ferry_sdk.cli.terminal.errors import _interruption
 from ferry_sdk.conformance import bookings, check_with_booking, checks, probes
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.conformance.findings import Findings
@@ -239,7 +239,7 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     if [effect.operation for effect in made] == ["bookings.create"]:
         assert stop is not None
         names = (made[0].subject, "check-7")
-        assert any(name in str(_left_by(stop)) for name in names)
+        assert any(name in str(_interruption(stop)) for name in names)
         assert any(name in message for name in names for message in caplog.messages)
     return signals.lines is None and signals.seconds is None
 

@@ -67,21 +67,20 @@ def book(
         order, choices = find(ferry)
         print_summary(order, choices)
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
+        selections = selections_of(order, choices)
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
-                held = orders.hold(
-                    ferry, selections_of(order, choices), **order.party, journal=record
-                )
+                held = orders.hold(ferry, selections, **order.party, journal=record)
             to_pay = tuple(f"ferry confirm {part.booking_id}" for part in held.parts)
             facts = [*order_facts(held), ("to pay", to_pay)]
             document = {"order": order_members(held)}
             print_written("it was booked", held.id, document, facts, as_json=common.as_json)
             return
         with show_progress("Booking"):
-            (selections,) = selections_of(order, choices)
+            (chosen,) = selections
             kind = choices[0].fare.reservation_type if choices else order.reservation_type
             created = ferry.bookings.create(
-                availabilities=selections, reservation_type=kind, **order.party
+                availabilities=chosen, reservation_type=kind, **order.party
             )
     some_id = created.booking_id
     facts = [

@@ -47,13 +47,11 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    party = options.party
+    vehicle, party = options.vehicle or None, options.party
+    wanted: dict[str, Any] = {**options.members, "vehicle": vehicle, "passengers": party}
     with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
-        wanted: dict[str, Any] = {**options.members, "vehicle": options.vehicle or None}
-        prices = ferry.trips.calendar(
-            origin, destination, start=start, end=end, passengers=party, **wanted
-        )
+        prices = ferry.trips.calendar(origin, destination, start=start, end=end, **wanted)
     if common.as_json:
         days = [
             to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
@@ -73,17 +71,13 @@ def _print_calendar(prices: PriceCalendar) -> None:
     highest = max((day.price for day in prices.values() if day.price), default=None)
 
     def row(day: CalendarDay) -> list[object]:
+        name = f"{day.day:%a %d %b %Y}"
         if day.price is None or day.currency is None or day.depart_at is None:
-            return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
+            return [name, "nothing sails", "", "", "", ""]
         width = round(_BAR * (day.price / highest)) if highest else 0
-        return [
-            f"{day.day:%a %d %b %Y}",
-            money(day.price, day.currency),
-            "█" * max(width, 1),
-            day.company,
-            f"{day.depart_at:%H:%M}",
-            "cheapest" if day is prices.cheapest else "",
-        ]
+        price, bar = money(day.price, day.currency), "█" * max(width, 1)
+        remark = "cheapest" if day is prices.cheapest else ""
+        return [name, price, bar, day.company, f"{day.depart_at:%H:%M}", remark]
 
     heads = ("day", "price from", "", "company", "leaves", "")
     rows = [row(day) for day in prices.values()]

@@ -79,9 +79,7 @@ def cancel(
     else:
         document["fee"] = fee.model_dump(mode="json")
         back = getattr(done, "refund_amount", None)
-        facts = [
-            ("status", done.status),
-            ("fee", money(fee.penalty_amount, fee.currency)),
-            ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
-        ]
+        charged = money(fee.penalty_amount, fee.currency)
+        returned = money(fee.refund_amount if back is None else back, fee.currency)
+        facts = [("status", done.status), ("fee", charged), ("refund", returned)]
     print_written("it was cancelled", some_id, document, facts, as_json=common.as_json)

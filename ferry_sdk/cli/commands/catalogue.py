@@ -67,15 +67,10 @@ def vehicles(
     """
     with common.open_client() as ferry, show_progress("Loading the vehicles"):
         matches = ferry.vehicles.find(text, limit=_MOST)
-    records = [
-        {
-            **match.model.model_dump(mode="json"),
-            "search_code": match.query.code,
-            "booking_code": match.booking().code,
-            "score": match.score,
-        }
-        for match in matches
-    ]
+    records: list[dict[str, Any]] = []
+    for match in matches:
+        codes = {"search_code": match.query.code, "booking_code": match.booking().code}
+        records.append({**match.model.model_dump(mode="json"), **codes, "score": match.score})
     heads = ("brand", "model", "search_code", "booking_code", "score")
     return _print_found("vehicles", records, heads, text, common)
 

@@ -50,14 +50,12 @@ def change(
         (selections,) = selections_of(order, choices)
         price, currency = _price_of(selections)
         print_summary(order, choices)
-        print_facts(
-            ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
-            ("kept of it", money(fee.penalty_amount, fee.currency)),
-            ("given back", money(fee.refund_amount, fee.currency)),
-            ("new booking", money(price, currency)),
-            on=error_console(),
-        )
-        ask_consent(f"Pay {money(price, currency)} and cancel the old booking?", yes=yes)
+        name = f"{old.booking_reference}, {money(old.total_price, old.currency)}"
+        kept, back = money(fee.penalty_amount, fee.currency), money(fee.refund_amount, fee.currency)
+        cost = money(price, currency)
+        facts = [("booking", name), ("kept of it", kept), ("given back", back)]
+        print_facts(*facts, ("new booking", cost), on=error_console())
+        ask_consent(f"Pay {cost} and cancel the old booking?", yes=yes)
         with show_progress("Changing"):
             changed = orders.change(
                 ferry,
@@ -85,7 +83,6 @@ def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
     amounts = [selection.amount for selection in selections if selection.amount is not None]
     currency = currencies.pop() if len(currencies) == 1 else None
     if currency is None or len(amounts) != len(selections):
-        raise InvalidInputError(
-            "the file has to say amount and currency of each", field="availabilities"
-        )
+        problem = "the file has to say amount and currency of each"
+        raise InvalidInputError(problem, field="availabilities")
     return exact_sum(amounts), currency

@@ -70,13 +70,10 @@ def confirm(
             total, currency = booking.total_price, booking.currency
             if expect_total is not None and expect_total != total:
                 raise PriceChangedError(expected=expect_total, found=total, currency=currency)
-            facts = [
-                ("booking", f"{booking.booking_reference}, {booking.stage}"),
-                ("total", money(total, currency)),
-                ("expires", moment(booking.expire_at)),
-            ]
+            name, price = f"{booking.booking_reference}, {booking.stage}", money(total, currency)
+            facts = [("booking", name), ("total", price), ("expires", moment(booking.expire_at))]
             print_facts(*facts, on=error_console())
-            ask_consent(f"Confirm it for {money(total, currency)}?", yes=yes)
+            ask_consent(f"Confirm it for {price}?", yes=yes)
             try:
                 with show_progress("Confirming"):
                     done = ferry.bookings.confirm(booking_id, expect_total=total, currency=currency)

@@ -51,10 +51,11 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
     """
-    max_price, record = options.max_price, options.record
+    max_price, currency, record = options.max_price, options.currency, options.record
+    booking, ticket = options.booking, options.ticket
     if options.book != (max_price is not None):
         raise typer.BadParameter("--book and --max-price require each other")
-    if options.book and (options.booking or options.ticket):
+    if options.book and (booking or ticket):
         raise typer.BadParameter("--book has a booking of its own, so omit --booking and --ticket")
 
     def approve(sailing: Availability, tariff: Tariff) -> None:
@@ -65,17 +66,11 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
     with common.open_client() as ferry:
         if max_price is not None:
             report = check_with_booking(
-                ferry,
-                max_price=max_price,
-                currency=options.currency,
-                approve=approve,
-                record=record,
+                ferry, max_price=max_price, currency=currency, approve=approve, record=record
             )
         else:
             with show_progress("Reading"):
-                report = check(
-                    ferry, booking_id=options.booking, ticket_id=options.ticket, record=record
-                )
+                report = check(ferry, booking_id=booking, ticket_id=ticket, record=record)
     if options.profile is not None:
         _write(options.profile, report)
     if common.as_json:

@@ -87,17 +87,13 @@ def order_members(order: Order) -> dict[str, object]:
 
 def order_facts(order: Order) -> list[tuple[str, object]]:
     """Return an order as names and values."""
-    facts: list[tuple[str, object]] = [
-        ("kind", order.kind),
-        ("state", order.state),
-        ("order", order.id),
-    ]
+    parts: list[tuple[str, object]] = []
     for number, part in enumerate(order.parts, 1):
         lapses = f", lapses {moment(part.expires_at)}" if part.state == "held" else ""
         price = "" if part.total is None else f", {money(part.total, part.currency or '')}"
         text = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
-        facts.append((f"{part.role if order.kind == 'change' else 'booking'} {number}", text))
-    return facts
+        parts.append((f"{part.role if order.kind == 'change' else 'booking'} {number}", text))
+    return [("kind", order.kind), ("state", order.state), ("order", order.id), *parts]
 
 
 COMMANDS: Final = (list_orders, show_order, resume_order)

@@ -65,17 +65,12 @@ def reconcile(
         print_json({"reconciliation": _document(report)})
     elif rows:
         heads = ["problem", "booking", "expected", "found"]
-        table = [
-            (
-                kind.replace("_", " "),
-                discrepancy.booking_id,
-                _amount(discrepancy.expected, discrepancy.currency),
-                "another currency"
-                if kind == "total_differs" and discrepancy.found is None
-                else _amount(discrepancy.found, discrepancy.currency),
-            )
-            for kind, discrepancy in rows
-        ]
+        table: list[tuple[object, ...]] = []
+        for kind, row in rows:
+            expected, found = _amount(row.expected, row.currency), _amount(row.found, row.currency)
+            if kind == "total_differs" and row.found is None:
+                found = "another currency"
+            table.append((kind.replace("_", " "), row.booking_id, expected, found))
         print_table(heads, table, right=("expected", "found"))
     else:
         say(f"{count(len(payments), 'payment')}, no discrepancy.")

@@ -82,8 +82,7 @@ def openapi() -> None:
 
 
 def demo(
-    *,
-    folder: Annotated[Path, typer.Option(help="Folder for the vouchers.")] = Path("vouchers"),
+    *, folder: Annotated[Path, typer.Option(help="Folder for the vouchers.")] = Path("vouchers")
 ) -> None:
     """Run a complete booking against a local service. It uses REST and MCP."""
     from ferry_sdk.cli.demo import run  # noqa: PLC0415 -- the same

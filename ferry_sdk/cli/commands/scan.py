@@ -43,12 +43,9 @@ def scan(
         with show_progress("Reading the routes"):
             check_route(ferry, origin, destination)
             vehicle = vehicle_of(ferry, options.vehicle).query if options.vehicle else None
+        routes, parties = [(origin, destination)], [Party("party", party, vehicle)]
         wanted = FareScan(
-            into,
-            routes=[(origin, destination)],
-            dates=(start, end),
-            parties=[Party("party", party, vehicle)],
-            companies=options.companies,
+            into, routes=routes, dates=(start, end), parties=parties, companies=options.companies
         )
         try:
             report = wanted.run(ferry)

@@ -46,10 +46,8 @@ from ferry_sdk.resources.bodies import passengers_on
 
 CHANGES = "'--changes'"
 _PORT = "A port's code or name, in any of several languages."
-DEPART = typer.Argument(
-    metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
-)
-ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, show_default=False)
+_place = partial(typer.Argument, help=_PORT, autocompletion=complete_port, show_default=False)
+DEPART, ARRIVE = _place(metavar="FROM"), _place(metavar="TO")
 
 
 def day_option(name: str, help_text: str) -> object:
@@ -224,9 +222,7 @@ def _document(wanted: Search, results: TripSearch | ConnectionSearch) -> dict[st
     if isinstance(results, ConnectionSearch):
         shown = {"itineraries": [itinerary_members(itinerary) for itinerary in results]}
     else:
-        sailings = {way.id: way for trip in results for way in ways_of(trip)}
-        shown = {
-            "trips": [trip_members(trip) for trip in results],
-            "sailings": [sailing.model_dump(mode="json") for sailing in sailings.values()],
-        }
+        ways = {way.id: way for trip in results for way in ways_of(trip)}
+        sailings = [way.model_dump(mode="json") for way in ways.values()]
+        shown = {"trips": [trip_members(trip) for trip in results], "sailings": sailings}
     return {"search": search_members(wanted), **shown, "report": report_members(results.report)}

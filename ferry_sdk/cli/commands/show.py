@@ -115,16 +115,11 @@ def _print_ticket(ticket: Ticket) -> None:
         ("boarding", moment(ticket.boarding_time)),
         ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
     )
-    people = [
-        (
-            number,
-            f"{traveller.first_name} {traveller.last_name}",
-            traveller.birth_date,
-            traveller.nationality,
-            words(traveller.doc_type, traveller.doc_number),
-        )
-        for number, traveller in enumerate(ticket.passengers, 1)
-    ]
+    people: list[tuple[object, ...]] = []
+    for number, traveller in enumerate(ticket.passengers, 1):
+        name = f"{traveller.first_name} {traveller.last_name}"
+        document = words(traveller.doc_type, traveller.doc_number)
+        people.append((number, name, traveller.birth_date, traveller.nationality, document))
     if people:
         heads = ("#", "traveller", "born", "country", "document")
         print_table(heads, people, right=("#",))

@@ -21,30 +21,23 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     Raises:
         FerryError: A value is invalid, or every search failed.
     """
-    connections = ferry.trips.connections(on=search.on, **search.options)
-    itineraries = (
-        itinerary for itinerary in connections if f"{itinerary.depart_at:%H:%M}" >= search.at
-    )
-    return ConnectionSearch(itineraries, connections.report)
+    every_one = ferry.trips.connections(on=search.on, **search.options)
+    itineraries = (each for each in every_one if f"{each.depart_at:%H:%M}" >= search.at)
+    return ConnectionSearch(itineraries, every_one.report)
 
 
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
     day, year = day_format(at for trip in itineraries for at in (trip.depart_at, trip.arrive_at))
-    rows = [
-        (
-            number,
-            f"{itinerary.depart_at:{day} %H:%M}",
-            itinerary.via.name,
-            hours_of(itinerary.wait),
-            time_of(itinerary.arrive_at, itinerary.depart_at),
-            hours_of(itinerary.travel_time),
-            tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs)),
-            tuple(money(amount, currency) for currency, amount in itinerary.prices.items()),
-        )
-        for number, itinerary in enumerate(itineraries, 1)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for number, itinerary in enumerate(itineraries, 1):
+        leaves = f"{itinerary.depart_at:{day} %H:%M}"
+        arrives = time_of(itinerary.arrive_at, itinerary.depart_at)
+        wait, takes = hours_of(itinerary.wait), hours_of(itinerary.travel_time)
+        companies = tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs))
+        prices = tuple(money(amount, currency) for currency, amount in itinerary.prices.items())
+        rows.append((number, leaves, itinerary.via.name, wait, arrives, takes, companies, prices))
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
     print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)

@@ -192,9 +192,8 @@ def _fitting(
     options: Sequence[T], names: Sequence[tuple[str, ...]], wanted: str | None, field: str
 ) -> list[T]:
     """Return the options one of whose names is wanted; raise InvalidInputError if none is."""
-    fitting = [
-        each for each, own in zip(options, names, strict=True) if wanted is None or wanted in own
-    ]
+    pairs = zip(options, names, strict=True)
+    fitting = [each for each, own in pairs if wanted is None or wanted in own]
     if not fitting:
         available = ", ".join(sorted({own[0] for own in names}))
         raise InvalidInputError(f"{wanted!r} is not available; there are {available}", field=field)

@@ -75,17 +75,13 @@ def print_summary(order: Order, choices: Sequence[Choice]) -> None:
     on = error_console()
     price = "shown after booking"
     if choices:
-        rows = [
-            (
-                f"{way.depart_name} → {way.arrive_name}",
-                moment(way.depart_at),
-                time_of(way.arrive_at, way.depart_at),
-                (tariff.type, place.name),
-                money(tariff.amount, tariff.currency),
-            )
-            for trip, fare, places in choices
-            for way, tariff, place in zip(ways_of(trip), fare.tariffs, places, strict=True)
-        ]
+        rows: list[tuple[object, ...]] = []
+        for trip, fare, places in choices:
+            for way, tariff, place in zip(ways_of(trip), fare.tariffs, places, strict=True):
+                sailing = f"{way.depart_name} → {way.arrive_name}"
+                arrives = time_of(way.arrive_at, way.depart_at)
+                kind, cost = (tariff.type, place.name), money(tariff.amount, tariff.currency)
+                rows.append((sailing, moment(way.depart_at), arrives, kind, cost))
         heads = ("sailing", "leaves", "arrives", "tariff, place", "price")
         print_table(heads, rows, right=("price",), on=on)
         totals = sums((choice.fare.currency, choice.fare.amount) for choice in choices)

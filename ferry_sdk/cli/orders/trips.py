@@ -126,15 +126,10 @@ def print_trips(trips: Sequence[Trip]) -> None:
     """Print a numbered table of trips."""
     ways = [ways_of(trip) for trip in trips]
     day, year = day_format(at for way in chain(*ways) for at in (way.depart_at, way.arrive_at))
-    rows = [
-        (
-            number,
-            *_cells(way, day),
-            *("{0} → {1}, {3}".format(*_cells(way_back, day)) for way_back in back),
-            money(trip.price, trip.currency),
-        )
-        for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1):
+        ways_back = ("{0} → {1}, {3}".format(*_cells(way_back, day)) for way_back in back)
+        rows.append((number, *_cells(way, day), *ways_back, money(trip.price, trip.currency)))
     first, *others = ways[0]
     heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
     title = f"{first.depart_name} → {first.arrive_name}{year}"
@@ -182,17 +177,15 @@ def search_members(search: Search) -> dict[str, object]:
 
 def trip_members(trip: Trip) -> dict[str, object]:
     """Return a trip as the members of a JSON object."""
+    fares: list[dict[str, object]] = []
+    for fare in trip.fares:
+        chosen = [selection.model_dump(mode="json") for selection in trip.select(fare)]
+        fares.append({**members_of(fare, *_FARE), "availabilities": chosen})
     return {
         **members_of(trip, "price", "currency", "companies", "depart_at", "arrive_at"),
         "outward_id": trip.outward.id,
         "back_id": trip.back and trip.back.id,
-        "fares": [
-            {
-                **members_of(fare, *_FARE),
-                "availabilities": [chosen.model_dump(mode="json") for chosen in trip.select(fare)],
-            }
-            for fare in trip.fares
-        ],
+        "fares": fares,
     }
 
 

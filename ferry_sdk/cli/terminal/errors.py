@@ -71,10 +71,8 @@ class CommandError(Exception):
         fields: Its fields for programs.
     """
 
-    def __init__(
-        self, code: Exit, message: str, *, hint: str | None = None, **fields: object
-    ) -> None:
-        super().__init__(message)
+    def __init__(self, code: Exit, text: str, /, hint: str | None = None, **fields: object) -> None:
+        super().__init__(text)
         self.code, self.hint, self.fields = code, hint, fields
 
 
@@ -119,53 +117,48 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
     @wraps(command)
     def run(**options: object) -> None:
         as_json = bool(options.get("as_json"))
-        hint: str | None = None
-        about: dict[str, object] = {}
         try:
             result = command(**options)
             sys.stdout.flush()
         except FerryError as error:
-            code, message, about = exit_code_of(error), str(error), _error_fields(error)
-            hint = _hint(error, options.get("on"))
+            hint, fields = _hint(error, options.get("on")), _error_fields(error)
+            failure = CommandError(exit_code_of(error), str(error), hint, **fields)
         except CommandError as error:
-            code, message, hint, about = error.code, str(error), error.hint, error.fields
+            failure = error
         except EOFError:
-            code, message = Exit.DECLINED, "no answer; nothing was changed"
+            failure = CommandError(Exit.DECLINED, "no answer; nothing was changed")
         except KeyboardInterrupt as error:
-            left = _left_by(error)
-            code = Exit.INTERRUPTED if left is None else Exit.UNKNOWN
-            message = "interrupted" if left is None else f"interrupted: {left}"
+            failure = _interruption(error)
         except (ModuleNotFoundError, OSError) as error:
-            code = Exit.FAILED
-            message = "" if isinstance(error, BrokenPipeError) else str(error)
+            text = "" if isinstance(error, BrokenPipeError) else str(error)
+            failure = CommandError(Exit.FAILED, text)
         else:
             raise typer.Exit(result or Exit.DONE)
-        if message:
-            _print_error(message, hint, code, about, as_json=as_json)
+        if str(failure):
+            _print_error(failure, as_json=as_json)
         try:
             sys.stdout.flush()
         except OSError:  # discard the buffer, so that the interpreter's exit does not fail
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(code)
+        raise typer.Exit(failure.code)
 
     return run
 
 
-def _left_by(stop: BaseException) -> FerryError | None:
-    """Return the error that tells what an interruption leaves; None if it leaves nothing."""
+def _interruption(stop: BaseException) -> CommandError:
+    """Return the error of an interruption, with what it leaves if it leaves something."""
     error: BaseException | None = stop
     while error is not None:
         if isinstance(error, FerryError) and exit_code_of(error) is Exit.UNKNOWN:
-            return error
+            return CommandError(Exit.UNKNOWN, f"interrupted: {error}")
         error = error.__cause__ or error.__context__
-    return None
+    return CommandError(Exit.INTERRUPTED, "interrupted")
 
 
-def _print_error(
-    message: str, hint: str | None, code: Exit, about: dict[str, object], *, as_json: bool
-) -> None:
+def _print_error(failure: CommandError, *, as_json: bool) -> None:
+    message, hint = str(failure), failure.hint
     if as_json:
-        error = {"message": message, "hint": hint, "exit_code": int(code), **about}
+        error = {"message": message, "hint": hint, "exit_code": int(failure.code), **failure.fields}
         with suppress(OSError):  # print on standard error instead
             print_json({"error": error})
             sys.stdout.flush()
@@ -209,13 +202,12 @@ def _hint_at_unknown(error: FerryError) -> str:
     if isinstance(error, OrderError):
         return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
     about = f"correlation id {error.correlation_id}"
-    advice = _DO_NOT_REPEAT
     if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
-        return f"{advice}, ask the service about {about}"
+        return f"{_DO_NOT_REPEAT}, ask the service about {about}"
     if error.entry_id:
-        return f"{advice}, {next_step(error.operation, error.entry_id)} ({about})"
+        return f"{_DO_NOT_REPEAT}, {next_step(error.operation, error.entry_id)} ({about})"
     command = f"ferry show {next(iter(error.subject.values()))}"
-    return f"{advice} before you have run `{command}` ({about})"
+    return f"{_DO_NOT_REPEAT} before you have run `{command}` ({about})"
 
 
 def next_step(operation: str, entry_id: str) -> str:
@@ -223,10 +215,8 @@ def next_step(operation: str, entry_id: str) -> str:
     row = SAFETY.get(operation)
     if row is not None and row.confirmed_by:
         return f"run `ferry journal recover {entry_id}`"
-    return (
-        f"ask the service, then run `ferry journal settle {entry_id}` "
-        "with --happened or --not-happened"
-    )
+    command = f"ferry journal settle {entry_id}"
+    return f"ask the service, then run `{command}` with --happened or --not-happened"
 
 
 _HINTS: Final[Mapping[str, str]] = data_beside(__file__)
