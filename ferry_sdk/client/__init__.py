@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from typing_extensions import Self
 
@@ -19,7 +19,6 @@ from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, Settings, check_options,
 from ferry_sdk._engine.validation import extra_headers as check_headers
 from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
-from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.client.groups import async_, async_raw, raw, sync
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from ferry_sdk._engine.http import Timeout
+    from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.resources.read_back import Recovered
 else:
     from functools import cached_property
@@ -48,60 +48,20 @@ class Unset:
 
 UNSET: Final = Unset()
 
-TransportT_co = TypeVar("TransportT_co", bound=Transport | AsyncTransport, covariant=True)
-ClientT = TypeVar("ClientT", bound="Client[Any, Any, Any]")
-HttpClientT = TypeVar("HttpClientT")
-Token = TypeVar("Token", bound=str | Awaitable[str])
+ClientTransportT_co = TypeVar(
+    "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
+)
+TransportT = TypeVar("TransportT", bound=Transport | AsyncTransport)
+ClientT = TypeVar("ClientT", bound="Client[Any]")
 
 
-class Client(Generic[TransportT_co, Token, HttpClientT]):
+class Client(Generic[ClientTransportT_co]):
     """The common base of `Ferry` and `AsyncFerry`."""
 
-    _transport_class: ClassVar[Any]
     _owns_pool = False
 
-    def __init__(
-        self,
-        token: str | Callable[[], Token] | None = None,
-        *,
-        base_url: str | None = None,
-        allow_http: bool = False,
-        organisation_token: str | Callable[[], Token] | None = None,
-        language: str | None = None,
-        client_version: str | int | None = None,
-        timeout: float | Timeout | None = DEFAULT_TIMEOUT,
-        deadline: float | None = None,
-        max_retries: int = 2,
-        read_only: bool = False,
-        http_client: HttpClientT | None = None,
-        default_headers: Mapping[str, str] | None = None,
-        limiter: RateLimiter | None = None,
-        route_cache: str | Path | None = None,
-        journal: Recorder | None = None,
-        event_hooks: EventHooks | None = None,
-    ) -> None:
-        is_async = self._transport_class is AsyncTransport
-        settings = read_settings(
-            token=token,
-            base_url=base_url,
-            allow_http=allow_http,
-            organisation_token=organisation_token,
-            language=language,
-            client_version=client_version,
-            timeout=timeout,
-            deadline=deadline,
-            max_retries=max_retries,
-            read_only=read_only,
-            default_headers=default_headers,
-            route_cache=route_cache,
-            journal=journal,
-            hooks=build_hooks(event_hooks, may_be_async=is_async),
-            http_client=http_client,
-            limiter=limiter,
-            is_async=is_async,
-        )
-        self._transport: TransportT_co = self._transport_class(settings, http_client)
-        self._owns_pool = http_client is None
+    def __init__(self, transport: ClientTransportT_co) -> None:
+        self._transport = transport
 
     def with_options(  # noqa: PYI019 -- Jedi reads `Self` as `Client`
         self: ClientT,
@@ -185,12 +145,12 @@ def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
     return view
 
 
-def transport_of(client: Client[TransportT_co, Any, Any]) -> TransportT_co:
+def transport_of(client: Client[TransportT]) -> TransportT:
     """Return what performs the calls; the attribute is private, so that editors do not offer it."""
     return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
 
 
-class Ferry(Client[Transport, str, HttpClient], sync.Groups):
+class Ferry(Client[Transport], sync.Groups):
     """A client of the ferry ticketing service; safe to share between threads.
 
     Args:
@@ -227,7 +187,47 @@ class Ferry(Client[Transport, str, HttpClient], sync.Groups):
         ```
     """
 
-    _transport_class = Transport
+    def __init__(
+        self,
+        token: str | Callable[[], str] | None = None,
+        *,
+        base_url: str | None = None,
+        allow_http: bool = False,
+        organisation_token: str | Callable[[], str] | None = None,
+        language: str | None = None,
+        client_version: str | int | None = None,
+        timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        deadline: float | None = None,
+        max_retries: int = 2,
+        read_only: bool = False,
+        http_client: HttpClient | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        limiter: RateLimiter | None = None,
+        route_cache: str | Path | None = None,
+        journal: Recorder | None = None,
+        event_hooks: EventHooks | None = None,
+    ) -> None:
+        settings = read_settings(
+            token=token,
+            base_url=base_url,
+            allow_http=allow_http,
+            organisation_token=organisation_token,
+            language=language,
+            client_version=client_version,
+            timeout=timeout,
+            deadline=deadline,
+            max_retries=max_retries,
+            read_only=read_only,
+            default_headers=default_headers,
+            route_cache=route_cache,
+            journal=journal,
+            hooks=build_hooks(event_hooks, may_be_async=False),
+            http_client=http_client,
+            limiter=limiter,
+            is_async=False,
+        )
+        super().__init__(Transport(settings, http_client))
+        self._owns_pool = http_client is None
 
     @cached_property
     def with_raw_response(self) -> raw.Groups:
@@ -343,7 +343,7 @@ class Ferry(Client[Transport, str, HttpClient], sync.Groups):
         self.close()
 
 
-class AsyncFerry(Client[AsyncTransport, str | Awaitable[str], AsyncHttpClient], async_.Groups):
+class AsyncFerry(Client[AsyncTransport], async_.Groups):
     """A client of the ferry ticketing service, for asyncio and trio.
 
     Args:
@@ -391,7 +391,47 @@ class AsyncFerry(Client[AsyncTransport, str | Awaitable[str], AsyncHttpClient], 
         ```
     """
 
-    _transport_class = AsyncTransport
+    def __init__(
+        self,
+        token: str | Callable[[], str | Awaitable[str]] | None = None,
+        *,
+        base_url: str | None = None,
+        allow_http: bool = False,
+        organisation_token: str | Callable[[], str | Awaitable[str]] | None = None,
+        language: str | None = None,
+        client_version: str | int | None = None,
+        timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        deadline: float | None = None,
+        max_retries: int = 2,
+        read_only: bool = False,
+        http_client: AsyncHttpClient | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        limiter: RateLimiter | None = None,
+        route_cache: str | Path | None = None,
+        journal: Recorder | None = None,
+        event_hooks: EventHooks | None = None,
+    ) -> None:
+        settings = read_settings(
+            token=token,
+            base_url=base_url,
+            allow_http=allow_http,
+            organisation_token=organisation_token,
+            language=language,
+            client_version=client_version,
+            timeout=timeout,
+            deadline=deadline,
+            max_retries=max_retries,
+            read_only=read_only,
+            default_headers=default_headers,
+            route_cache=route_cache,
+            journal=journal,
+            hooks=build_hooks(event_hooks, may_be_async=True),
+            http_client=http_client,
+            limiter=limiter,
+            is_async=True,
+        )
+        super().__init__(AsyncTransport(settings, http_client))
+        self._owns_pool = http_client is None
 
     @cached_property
     def with_raw_response(self) -> async_raw.Groups:

@@ -54,6 +54,12 @@ class FrozenDict(dict[KeyT, ValueT]):
 _LARGEST_EXPONENT: Final = 5_000
 """Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
 
+_DEPRECATED: Final = frozenset(
+    name
+    for name, method in vars(BaseModel).items()
+    if hasattr(getattr(method, "__func__", method), "__deprecated__")
+)
+"""Methods of pydantic 1, such as ``parse_raw``."""
 _build_lock: Final = ProcessLock()
 
 
@@ -126,6 +132,10 @@ class Model(DeferredModel):
         """Return the known fields only, because unknown ones may hold personal data."""
         fields = type(self).model_fields
         return ((name, value) for name, value in super().__repr_args__() if name in fields)
+
+    def __dir__(self) -> Iterable[str]:
+        """Return the names without the deprecated methods of pydantic."""
+        return sorted({*super().__dir__()} - _DEPRECATED)
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""

@@ -207,6 +207,9 @@ def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said()
     assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
     assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
     assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
+    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
+    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
 
 
 def test_a_sailing_is_shown_in_two_lines(ferry):

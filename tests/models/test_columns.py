@@ -3,9 +3,11 @@
 import copy
 import json
 import pickle
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 
 import pytest
 from hypothesis import example, given, settings
@@ -352,3 +354,33 @@ def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(
     expected = [*RecordList(Availability).read(copy.deepcopy(body))]
     monkeypatch.setattr(bulk, "IS_SUPPORTED", False)
     assert [*RecordList(Availability).read(copy.deepcopy(body))] == expected
+
+
+@cache
+def default_in_board():
+    place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
+    return models.Place.model_validate(place).in_board
+
+
+def changeable(value):
+    if value is default_in_board():
+        return  # pydantic gives it to all that have none of their own
+    if isinstance(value, BaseModel):
+        yield id(vars(value))
+        yield from changeable((*vars(value).values(), *value.model_extra.values()))
+    elif isinstance(value, list | dict):
+        yield id(value)
+        yield from changeable(tuple(value.values() if isinstance(value, dict) else value))
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from changeable(inner)
+
+
+@examples(60)
+@given(records(Availability, ANY))
+def test_two_records_share_nothing_that_can_be_changed(record):
+    first = [availability(places=[{**samples.PLACE}]), availability()]
+    with suppress(UnexpectedResponseError):
+        found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
+        theirs = [{*changeable(one)} for one in found]
+        assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
