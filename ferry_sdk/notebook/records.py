@@ -31,9 +31,6 @@ def calls_at(sailing: Availability) -> str:
 
 def cheapest_ticket(sailing: Availability) -> Tariff | None:
     """Return the cheapest ticket that is valid one way; None if there is none."""
-    tickets = (
-        tariff
-        for tariff in sailing.tariffs
-        if tariff.type == "Ticket" and not tariff.roundtrip_locked
-    )
+    one_way = (tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked)
+    tickets = (tariff for tariff in one_way if tariff.type == "Ticket")
     return min(tickets, key=lambda tariff: tariff.amount, default=None)

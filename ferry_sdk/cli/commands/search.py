@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -83,12 +83,9 @@ class _TravelOptions:
     @property
     def members(self) -> dict[str, Any]:
         """The members of a `Search` that differ from their defaults, except the travellers."""
-        return {
-            field.name: value
-            for field in fields(self)
-            if field.name in Search.model_fields
-            and (value := getattr(self, field.name)) != field.default
-        }
+        known = Search.model_fields
+        given = {name: value for name, value in vars(self).items() if name in known}
+        return {name: value for name, value in given.items() if value != known[name].default}
 
 
 @dataclass(frozen=True)
