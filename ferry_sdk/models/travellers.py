@@ -305,8 +305,8 @@ def _repeated(
         texts: list[Any] = [*map(traveller.get, fields)]
         if None in texts:
             continue
-        words = " ".join(map("".join, map(str.split, texts)))
-        name = unicodedata.normalize("NFKC", words).casefold()
+        letters = "".join("".join(texts).split())
+        name = unicodedata.normalize("NFKC", letters).casefold()
         for other in earlier.setdefault(name, []):
             pairs = [(traveller.get(detail), party[other].get(detail)) for detail in details]
             if all(None in pair or pair[0] == pair[1] for pair in pairs):
