@@ -54,7 +54,7 @@ def test_a_voucher_is_one_page_with_every_detail(offline):
         *(created["booking_reference"], ticket["ticket_number"], details["ship_name"]),
         *(journey["depart_port_name"], journey["arrive_port_name"], "CTN (Tunisia Ferries)"),
         *(journey["depart_at"][11:16], journey["arrive_at"][11:16], "CEST", "(CET)"),
-        *("Zoë ?ukasiewicz", "Nicolás O?Brien", "Peugeot 208", "AB-123-CD"),
+        *("Zoë Lukasiewicz", "Nicolás O'Brien", "Peugeot 208", "AB-123-CD"),
     ):
         assert expected in text, expected
     assert len(page.images) == 1  # the QR code
@@ -69,11 +69,13 @@ def test_a_round_trip_of_nine_travellers_fits_on_the_page(offline):
 
 
 def test_any_name_can_be_on_a_voucher_in_latin_1(offline):
-    printed = {"Zoë": "Zoë", "Łódź": "?ódz", "Đặng": "?ang", "Þór": "Þór"}
+    printed = {"Zoë": "Zoë", "Łódź": "Lódz", "Đặng": "Dang", "O\u2019Neil": "O'Neil", "Þór": "Þór"}
     printed |= {"a\u0301": "á", "محمد": "????", "tab\there\x00": "tab here ", "😀": "?"}
     assert {name: to_latin1(name) for name in printed} == printed
-    guest = {**GUEST, "last_name": "".join(printed)}
-    assert fetch(offline, voucher_url(offline, offline.issue(passengers=[guest])))
+    names = "".join(map(chr, (*range(1, 0x250), *range(0x370, 0x700, 7))))
+    for start in range(0, len(names), 180):
+        guest = {**GUEST, "last_name": f"x{names[start : start + 180]}"}
+        assert fetch(offline, voucher_url(offline, offline.issue(passengers=[guest])))
 
 
 def test_companies_deliver_at_once_later_or_by_email_only(offline):

@@ -18,10 +18,10 @@ from ferry_sdk.sandbox.http.conventions import (
 )
 from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
 from ferry_sdk.sandbox.requests.access import Access, Tokens
-from ferry_sdk.sandbox.requests.errors import items_of
+from ferry_sdk.sandbox.requests.errors import weights
 from ferry_sdk.sandbox.service import Service, ServiceError
 
-_JSON_RANGES = frozenset({"application/json", "application/*", "*/*"})
+_JSON_RANGES = ("application/json", "application/*", "*/*")
 
 
 def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
@@ -79,7 +79,9 @@ class _Api:
         if access is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
-        if _JSON_RANGES.isdisjoint(items_of(request.headers.get("accept", ""))):
+        accepted = weights(request.headers.get("accept", ""))
+        # The most specific range decides.
+        if not next((accepted[name] for name in _JSON_RANGES if name in accepted), 0):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):

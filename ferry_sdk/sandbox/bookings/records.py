@@ -220,9 +220,12 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
     return {
         leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
+            "journey_id": leg.offer.sailing.journey.id,
             "company": leg.offer.sailing.company.name,
             "ship_name": leg.offer.sailing.ship,
             "place_name": leg.place.name_in(language),
+            "depart_code": leg.offer.sailing.journey.depart.code,
+            "arrive_code": leg.offer.sailing.journey.arrive.code,
             **_journey(leg, language),
             **_validity(leg),
         }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 if find_spec("fpdf") is None:
     raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 
+# Letters that the standard PDF fonts lack and that have no decomposition.
+_LETTERS = str.maketrans("–—‘’“”đĐıŁł", "--''\"\"dDiLl")  # noqa: RUF001 -- such letters
 _TIME = "%d %b %Y, %H:%M (%Z)"
 
 
@@ -71,7 +73,7 @@ def _line(page: FPDF, text: str, style: Literal["", "B"] = "") -> None:
 
 def to_latin1(text: str) -> str:
     """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
-    letters = unicodedata.normalize("NFC", text)
+    letters = unicodedata.normalize("NFC", text).translate(_LETTERS)
     bases = (each if each <= "\xff" else unicodedata.normalize("NFKD", each)[0] for each in letters)
     printable = "".join(each if each.isprintable() else " " for each in bases)
     return printable.encode("latin-1", "replace").decode("latin-1")

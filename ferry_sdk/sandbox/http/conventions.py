@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -25,7 +25,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
-from ferry_sdk.sandbox.requests.errors import language_of, text
+from ferry_sdk.sandbox.requests.errors import language_of, text, weights
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
@@ -38,7 +38,8 @@ class Conventions:
     """Applies the headers of the service to every request and response.
 
     A response gets a request id, the correlation id of the request and the date by the service's
-    clock. A body over the size limit is not read further.
+    clock. A request keeps only its preferred encoding, because the middleware that compresses looks
+    for the word `gzip` and ignores its weight. A body over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -50,8 +51,13 @@ class Conventions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
         started, is_logged = time.perf_counter(), False
+        requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
-        correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
+        correlation_id = requested.get(CORRELATION_ID) or request_id
+        allowed = weights(", ".join(requested.getlist("accept-encoding")))
+        gzip = allowed.get("gzip", allowed.get("*", 0))
+        preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
+        requested["accept-encoding"] = "gzip" if preferred else "identity"
 
         async def send_with_headers(message: Message) -> None:
             nonlocal is_logged

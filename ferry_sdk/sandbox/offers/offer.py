@@ -58,9 +58,11 @@ class Offer(OfferInputs):
 
     Attributes:
         fare: The party's fare at the standard tariff, with the vehicle and plain seats.
+        vehicle_fare: The share of the vehicle in `fare`.
     """
 
     fare: Decimal
+    vehicle_fare: Decimal
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
 
@@ -79,6 +81,8 @@ class Offer(OfferInputs):
     def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
         sailing, company, route = self.sailing, self.sailing.company, self.sailing.journey.route
+        fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
+        animals = {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -95,9 +99,9 @@ class Offer(OfferInputs):
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
-            "vehicle": [vehicle_record(self.vehicle)] if self.vehicle else [],
-            "meals": meals_on(route, language),
-            "animals": None if route.fast else {"allowed": True, "cabin": route.overnight},
+            "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
+            "meals": meals_on(sailing, language),
+            "animals": None if route.fast else animals,
             "stops": list(sailing.stops),
             "ship_name": sailing.ship,
             "duration": max(1, (sailing.minutes + 30) // 60),
@@ -118,7 +122,7 @@ class Offer(OfferInputs):
         return record
 
     def _place_record(self, place: Place, language: str) -> JsonObject:
-        kind = place.kind
+        kind, company = place.kind, self.party.company
         return {
             "id": place.id,
             "index": place.index,
@@ -133,7 +137,10 @@ class Offer(OfferInputs):
                 "adults": self.party.number("Adult"),
                 "childs": self.party.number("Child"),
                 "babies": self.party.number("Infant"),
-                "passengers": [],
+                "passengers": [
+                    {"order": order, "type": company.age_band(each.age), "age": each.age}
+                    for order, each in enumerate(self.party.travellers, start=1)
+                ],
                 **{name: getattr(kind, name) for name in _EQUIPMENT},
             },
         }
