@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from offline_service import GUEST, TWO_TICKETS
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
-from ferry_sdk.sandbox.network.network import journey_id
+from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.service import ServiceError
@@ -195,6 +195,10 @@ def test_an_unknown_id_is_not_found_and_invalid_arguments_have_the_code_of_the_t
 
 def test_departures_of_a_company_and_of_some_journeys(offline):
     everything = offline.perform("catalogue.departures", provider_id="ctn")["departures"]
+    journeys = Network.load().journeys_of(Network.load().companies["CTN"])
+    assert {each["journey_id"] for each in everything} == {journey.id for journey in journeys}
+    night = next(each for each in everything if each["journey_id"] == journey_id("FRMRS", "TNLGN"))
+    assert "18:00" <= min(night["departure_times"]) <= max(night["departure_times"]) < "24:00"
     one = everything[0]["journey_id"]
     for journeys, expected in (([one], everything[:1]), ([], everything), (None, everything)):
         named = {"provider_id": "CTN", "__journey_id": journeys}
