@@ -1,5 +1,6 @@
 """The REST endpoints: requests and results."""
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone
@@ -290,3 +291,25 @@ def test_an_unknown_id_is_named_as_the_argument(both, tmp_path):
             with pytest.raises(APIError) as refused:
                 getattr(group, name)("none", **more)
             assert refused.value.field == field, name
+
+
+def store(ferry, kind="Ticket"):
+    """Return an offer as JSON that one web request stores, and another books."""
+    found = ferry.availability.search(**search())
+    return json.dumps([one.model_dump(mode="json") for one in chosen(found, kind)])
+
+
+@pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
+def test_a_stored_offer_is_booked_as_what_it_is(both, kind):
+    stored = json.loads(store(both, kind))
+    booking = both.bookings.create(availabilities=stored, passengers=[TRAVELLER])
+    assert booking.total_price == sdk.Selection.model_validate(stored[0]).amount
+
+
+def test_a_stored_offer_is_not_sent_after_it_has_expired(both, ferry_sandbox):
+    stored = json.loads(store(both))
+    ferry_sandbox.clock.advance(timedelta(days=7))
+    both.catalogue.ports()  # its reply has the date
+    with pytest.raises(sdk.InvalidInputError, match="expired"):
+        both.bookings.create(availabilities=stored, passengers=[TRAVELLER])
+    assert not ferry_sandbox.counters.requests["bookings.create"]
