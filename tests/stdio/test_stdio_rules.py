@@ -188,18 +188,15 @@ def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferr
     assert ferry_sandbox.counters.effects == ()
 
 
-def half_a_day_before(host, ticket_id):
-    ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
-    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
-    return datetime.fromisoformat(leaving) - timedelta(hours=12)
-
-
 def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     """The fee rises before the person answers, so the approval is for another question."""
     person = Person()
     host = hosts(person, "--writes")
     which = {"booking_id": book(host)["booking_id"]}
-    late = half_a_day_before(host, result_of(host.call("bookings_confirm", which))["ticket_id"])
+    confirmed = result_of(host.call("bookings_confirm", which))
+    ticket = result_of(host.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
+    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
+    late = datetime.fromisoformat(leaving) - timedelta(hours=12)
 
     def penalty():
         fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
