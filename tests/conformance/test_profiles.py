@@ -91,12 +91,3 @@ def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_pa
     assert report.profile() == profile
     file.write_text(json.dumps(profile))
     assert Profile.load(file) == Profile(currency="upper_case")
-
-
-@LONG
-def test_each_row_holds_or_differs_on_the_local_service_with_a_paid_booking_or_a_new_one():
-    paid, new = report_of(None, books=False), report_of(None, books=True)
-    for_sure = {row.id for row in (*paid.rows, *new.rows) if row.verdict == "holds"}
-    assert for_sure == {one.id for one in ASSUMPTIONS if one.probe in PROBES}
-    assert not paid.differs
-    assert not new.differs

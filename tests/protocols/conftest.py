@@ -2,11 +2,9 @@
 
 import pytest
 
-from tests.support.trip import PASSENGERS, found
+from tests.support.trip import PASSENGERS, selected
 
 
 @pytest.fixture
 def creation(both):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    return {"availabilities": [selection], "passengers": PASSENGERS}
+    return {"availabilities": [selected(both)], "passengers": PASSENGERS}

@@ -3,6 +3,7 @@
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from functools import partial
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -100,16 +101,6 @@ def test_a_call_is_the_same_from_models_or_dicts_and_for_a_traveller_in_any_word
             assert booked["gender"] == word[0]
 
 
-@MANY
-@given(st.text(max_size=10))
-def test_other_words_are_refused(word):
-    types = {"A", "ADT", "ADULT", "C", "CHD", "CHILD", "I", "INF", "INFANT"}
-    for name, known in (("type", types), ("gender", {"M", "MALE", "F", "FEMALE"})):
-        if word.upper() not in known:
-            field = rejected(search_body, passengers=[{**ADULT, name: word}])
-            assert field == f"passengers[0].{name}"
-
-
 @each("search", [AvailabilityGroup.search, McpGroup.search_availability])
 def test_the_param_of_a_search_passenger_is_taken_unless_it_contradicts_the_type(search):
     for kind, param in (("Adult", "A"), ("CHD", "C"), ("Infant", "I"), ("A", None)):
@@ -171,6 +162,10 @@ OF_SEARCHES = [
     ("passengers[0].age", {"passengers": [{**ADULT, "age": CANARY}]}),
     ("passengers[0].age", {"passengers": [{"type": "Adult", "gender": "F"}]}),
     ("passengers[1].name", {"passengers": [ADULT, {**ADULT, "name": CANARY}]}),
+    *(
+        (f"passengers[0].{name}", {"passengers": [{**ADULT, name: word}]})
+        for name, word in product(("type", "gender"), ("", " ", "X", "adt.", "males", "\uff2d"))
+    ),
     ("passengers", {"passengers": []}),
     ("vehicle.code", {"vehicle": {"code": ""}}),
     ("vehicle.code", {"vehicle": {"kode": CANARY}}),
@@ -183,7 +178,8 @@ def test_a_refusal_names_the_field_and_not_its_value():
             assert rejected(call, **arguments) == field
     for field, values in (
         *((name, (CANARY,)) for name in ("frist_name", "birth_date", "nationality")),
-        *(("age", (CANARY, -1, 131, 7.5)), ("order", (0,)), ("first_name", (" ", None))),
+        *((name, (CANARY,)) for name in ("doc_expiration", "gender")),
+        *(("age", (CANARY, -1, 131, 7.5)), ("order", (CANARY, 0)), ("first_name", (" ", None))),
         ("type", (None, 1, True, ["Adult"])),
     ):
         for value in values:
@@ -191,14 +187,6 @@ def test_a_refusal_names_the_field_and_not_its_value():
             assert rejected(booking, passengers=party) == f"passengers[1].{field}", value
     with pytest.raises(ValueError, match=r"^out_at: expected a date"):
         search_body(out_at="tomorrow")
-
-
-@MANY
-@given(st.text(min_size=4, max_size=30).filter(lambda text: text.strip()))
-def test_no_value_shows_in_an_error(value):
-    for name in ("birth_date", "doc_expiration", "nationality", "age", "gender", "order"):
-        party = [{**TRAVELLER, name: f"{CANARY}{value}"}]
-        assert rejected(booking, passengers=party) == f"passengers[0].{name}"
 
 
 def test_none_is_left_out_false_is_a_value_and_dates_times_and_money_are_what_they_say():

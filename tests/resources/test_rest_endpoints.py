@@ -1,5 +1,6 @@
 """The REST endpoints: requests and results."""
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone
@@ -26,24 +27,12 @@ DOCUMENT = {name: value for name, value in TICKET_PASSENGER.items() if "_name" n
     "nationality": "GR"
 }
 VEHICLE = {"code": "CAR", "vehicule_code": CAR, "brand": "Abarth", "model": "595"}
-STATUSES = {
-    ("POST", "/api/availability"): 200,
-    ("POST", "/api/booking"): 201,
-    ("POST", "/api/booking/confirm"): 201,
-    ("GET", "/api/booking/{id}"): 200,
-    ("POST", "/api/booking/cancel"): 201,
-    ("GET", "/api/ticket/{id}"): 200,
-    ("POST", "/api/ticket/cancel"): 201,
-    ("POST", "/api/booking/cancel-fee"): 200,
-    ("GET", "/api/ticket/{id}/pdf"): 200,
-    ("POST", "/api/ticket/{id}/mark-paid"): 200,
-    ("POST", "/api/departure"): 201,
-    ("POST", "/api/journey"): 201,
-    ("GET", "/api/port"): 200,
-    ("GET", "/api/vehicle-brand"): 200,
-    ("GET", "/api/vehicle-data"): 200,
+PATHS = {
+    ("POST", 201): "booking booking/confirm booking/cancel ticket/cancel departure journey",
+    ("POST", 200): "availability booking/cancel-fee ticket/{id}/mark-paid",
+    ("GET", 200): "booking/{id} ticket/{id} ticket/{id}/pdf port vehicle-brand vehicle-data",
 }
-"""The endpoints of the interface, with the status of a success."""
+"""The endpoints of the interface by the status of a success."""
 
 
 def every_endpoint(ferry):
@@ -86,8 +75,12 @@ def test_every_endpoint_is_asked_as_it_is_and_keeps_the_conventions(clients, fer
         assert UUID.fullmatch(correlation_id)
         assert response.headers["x-client-correlation-id"] == correlation_id
         ids.add(correlation_id)
-    assert asked == {(*endpoint, status) for endpoint, status in STATUSES.items()}
-    assert {(each.method, each.path): each.success for each in ENDPOINTS} == STATUSES
+    known = {
+        (method, f"/api/{path}", status)
+        for (method, status), paths in PATHS.items()
+        for path in paths.split()
+    }
+    assert asked == known == {(each.method, each.path, each.success) for each in ENDPOINTS}
     assert len(ids) == len(wire.requests)
 
 
@@ -298,3 +291,25 @@ def test_an_unknown_id_is_named_as_the_argument(both, tmp_path):
             with pytest.raises(APIError) as refused:
                 getattr(group, name)("none", **more)
             assert refused.value.field == field, name
+
+
+def store(ferry, kind="Ticket"):
+    """Return an offer as JSON that one web request stores, and another books."""
+    found = ferry.availability.search(**search())
+    return json.dumps([one.model_dump(mode="json") for one in chosen(found, kind)])
+
+
+@pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
+def test_a_stored_offer_is_booked_as_what_it_is(both, kind):
+    stored = json.loads(store(both, kind))
+    booking = both.bookings.create(availabilities=stored, passengers=[TRAVELLER])
+    assert booking.total_price == sdk.Selection.model_validate(stored[0]).amount
+
+
+def test_a_stored_offer_is_not_sent_after_it_has_expired(both, ferry_sandbox):
+    stored = json.loads(store(both))
+    ferry_sandbox.clock.advance(timedelta(days=7))
+    both.catalogue.ports()  # its reply has the date
+    with pytest.raises(sdk.InvalidInputError, match="expired"):
+        both.bookings.create(availabilities=stored, passengers=[TRAVELLER])
+    assert not ferry_sandbox.counters.requests["bookings.create"]

@@ -1,8 +1,8 @@
 """Helpers: searches of the local service at a frozen time."""
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, time, timedelta
 
-from offline_service import search_request
+from offline_service import NOW, search_request
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network
@@ -16,7 +16,6 @@ PAIRS = [
     for journey in NETWORK.journeys.values()
     for code in journey.route.companies
 ]
-NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAYS = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]
 ADULT = Traveller("Adult", 35, "Female")
 FAMILY = (ADULT, Traveller("Adult", 36, "Male"), Traveller("Child", 8, "Male"))

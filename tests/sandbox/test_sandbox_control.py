@@ -104,35 +104,28 @@ def test_a_fault_that_changes_nothing_does_not_delay_the_next(sandbox, http, kin
     assert len(sandbox.faults.pending) == 1
 
 
-def test_counters_can_be_read_and_reset(sandbox, http):
+def test_counters_are_read_page_by_page_and_reset_and_an_invalid_page_is_refused(sandbox, http):
     ports(http)
-    sandbox.counters.effect("tickets.cancel", "T1")
-    counted = http.get("/_sandbox/counters").json()
-    assert counted["requests"] == {"catalogue.ports": 1}
-    (effect,) = counted["effects"]
-    assert (effect["operation"], effect["subject"]) == ("tickets.cancel", "T1")
-    assert datetime.fromisoformat(effect["at"]) == sandbox.counters.effects[0].at
-    empty = {"requests": {}, "effects": [], "totals": {}, "next": None, "connections": 0}
-    assert http.delete("/_sandbox/counters").json() == empty
-
-
-def test_many_effects_are_read_page_by_page_and_an_invalid_page_is_refused(sandbox, http):
     for number in range(2001):
         sandbox.counters.effect("tickets.cancel" if number % 3 else "bookings.create", str(number))
     seen, after, sizes = [], 0, []
     while after is not None:
         page = http.get("/_sandbox/counters", params={"after": after}).json()
         assert page["totals"] == {"bookings.create": 667, "tickets.cancel": 1334}
+        assert page["requests"] == {"catalogue.ports": 1}
         sizes.append(len(page["effects"]))
-        seen += [int(effect["subject"]) for effect in page["effects"]]
+        seen += [(each["operation"], each["subject"], each["at"]) for each in page["effects"]]
         after = page["next"]
-    assert seen == list(range(2001))
+    made = [(each.operation, each.subject, each.at) for each in sandbox.counters.effects]
+    assert [(*what, datetime.fromisoformat(at)) for *what, at in seen] == made
     assert sizes == [1000, 1000, 1]
     beyond = http.get("/_sandbox/counters?after=9999").json()
     assert (beyond["effects"], beyond["next"]) == ([], None)
     for query in ("after=-1", "after=x", "after=1.5", "before=3"):
         refused = http.get(f"/_sandbox/counters?{query}")
         assert (refused.status_code, refused.json()["field"]) == (422, query.partition("=")[0])
+    empty = {"requests": {}, "effects": [], "totals": {}, "next": None, "connections": 0}
+    assert http.delete("/_sandbox/counters").json() == empty
 
 
 def test_options_can_be_read_changed_and_reset_and_the_whole_service_too(sandbox, http):
@@ -192,12 +185,11 @@ def test_the_clock_shows_real_time_in_utc_or_the_time_it_is_given_and_can_start_
         clock.reset()
 
 
-def test_the_clock_advances_travels_both_ways_and_resumes_from_where_it_stopped():
+def test_the_clock_advances_travels_both_ways_and_is_held_where_it_stopped():
     clock = Clock(frozen=True)
     start = clock.now()
     assert clock.advance(90) == start + timedelta(seconds=90)
     assert clock.advance(timedelta(days=2)) == start + timedelta(days=2, seconds=90)
-    assert clock.now() == start + timedelta(days=2, seconds=90)
     clock.reset()
     clock.resume()
     moved = clock.advance(3600)
@@ -215,9 +207,6 @@ def test_the_clock_advances_travels_both_ways_and_resumes_from_where_it_stopped(
     assert clock.now() == held
     assert clock.frozen
     assert clock.travel_to(MOMENT) == clock.now() == MOMENT
-    clock.resume()
-    assert not clock.frozen
-    assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
     clock.reset()
     assert clock.frozen
     assert clock.now() - start < timedelta(minutes=1)

@@ -300,7 +300,6 @@ ROWS = [{"code": "A"}, {"code": "B\u2028"}, {"code": "C"}]
 
 
 def search_with(caller, value, **options):
-
     caller.sandbox.mcp.set(**options)
     caller.sandbox.faults.add("wrong_shape", "mcp.search_availability", value=value)
     return caller.tool("search_availability", SEARCH).json()

@@ -23,7 +23,6 @@ from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.fares import Fares
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
-from tests.support import samples
 from tests.support.exchanges import caught
 from tests.support.tiers import LONG
 
@@ -239,28 +238,15 @@ def test_fares_depend_on_the_route_the_ship_the_vehicle_and_the_day_of_the_week(
     assert low < higher == high < highest
 
 
-def check(record, sample, *optional):
-    """Check that a record has the fields of a sample, with the same types."""
-    assert sample.keys() - {*optional} <= record.keys() <= sample.keys()
-    for name in record.keys() - {*optional}:
-        assert type(record[name]) is type(sample[name]), name
-
-
-def test_an_availability_has_every_field_of_the_interface():
+def test_the_values_of_an_availability_are_those_of_its_offer():
     for offer in nightly(back=DAYS[-1] + timedelta(days=7), party=FAMILY, vehicle="FIAT__500"):
         record = json.loads(json.dumps(offer.to_wire("ar")))
-        check(record, samples.AVAILABILITY, "animals")
-        for name in ("company", "provider", "gateway"):
-            check(record[name], samples.AVAILABILITY[name])
         for tariff in record["tariffs"]:
-            check(tariff, samples.TARIFF, "roundtrip_locked")
             assert tariff["type"] in {"Ticket", "Presale", "Option"}
             assert tariff["currency"] == "Eur"
             assert tariff["amount"] == round(tariff["amount"], 2) > 0
             assert tariff["date"] < tariff["expiration_date"]
         for number, place in enumerate(record["places"], 1):
-            check(place, samples.PLACE)
-            check(place["in_board"], samples.IN_BOARD)
             assert place["index"] == number
             assert place["type"] in {"Seat", "Cabin", "Suite"}
             assert place["count"] > 0

@@ -39,21 +39,17 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
             assert heavy & set(sys.modules) == set()
         """,
         """
-        import json, urllib.request
-
         ADDRESSES = set()
 
         def ask(sandbox):
-            request = urllib.request.Request(
-                sandbox.base_url + "/api/port",
-                headers={"authorization": "Bearer " + sandbox.token, "accept": "application/json"},
-            )
-            with urllib.request.urlopen(request) as reply:
-                return json.load(reply)
+            from ferry_sdk import Ferry
+
+            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                return ferry.catalogue.ports()
 
         def test_changes_the_service(ferry_sandbox):
             ADDRESSES.add(ferry_sandbox.base_url)
-            assert ask(ferry_sandbox)["ports"]
+            assert ask(ferry_sandbox)
             assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
             ferry_sandbox.faults.add("server_error", times=None)
             ferry_sandbox.clock.freeze()
@@ -64,13 +60,13 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
             assert ferry_sandbox.counters.requests == {}
             assert ferry_sandbox.faults.pending == ()
             assert not ferry_sandbox.clock.frozen
-            assert ask(ferry_sandbox)["ports"]
+            assert ask(ferry_sandbox)
             ferry_sandbox.stop()
 
         def test_finds_a_stopped_service_running(ferry_sandbox, ferry_sandbox_server):
             ADDRESSES.add(ferry_sandbox.base_url)
             assert ferry_sandbox is ferry_sandbox_server
-            assert ask(ferry_sandbox)["ports"]
+            assert ask(ferry_sandbox)
             assert len(ADDRESSES) == 1
         """,
         """

@@ -153,9 +153,6 @@ def test_every_address_and_element_that_the_page_uses_exists(http):
     assert used <= set(re.findall(r'id="([\w-]+)"', http.get("/_sandbox/").text))
     calls = set(re.findall(r'call\("([A-Z]+)", ["`]([\w/-]+)', text))
     assert len(calls) > 10
+    paths = http.get("/openapi.json").json()["paths"]
     for method, path in calls:
-        body = {} if method == "POST" and path != "faults" else None
-        body = {"kind": "delay_before", "seconds": 0} if path == "faults" else body
-        sent = {"json": body} if method == "POST" else {}
-        reply = http.request(method, f"/_sandbox/{path}", **sent)
-        assert reply.status_code == 200, (method, path, reply.text)
+        assert method.lower() in paths[f"/_sandbox/{path}"], (method, path)

@@ -188,18 +188,15 @@ def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferr
     assert ferry_sandbox.counters.effects == ()
 
 
-def half_a_day_before(host, ticket_id):
-    ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
-    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
-    return datetime.fromisoformat(leaving) - timedelta(hours=12)
-
-
 def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     """The fee rises before the person answers, so the approval is for another question."""
     person = Person()
     host = hosts(person, "--writes")
     which = {"booking_id": book(host)["booking_id"]}
-    late = half_a_day_before(host, result_of(host.call("bookings_confirm", which))["ticket_id"])
+    confirmed = result_of(host.call("bookings_confirm", which))
+    ticket = result_of(host.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
+    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
+    late = datetime.fromisoformat(leaving) - timedelta(hours=12)
 
     def penalty():
         fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
@@ -228,10 +225,10 @@ def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     assert after in person.shown[-1]
 
 
-def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox):
-    """Some hosts answer each new question with the answer to an earlier one."""
-    person = Person()
-    host = hosts(person, "--writes")
+def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox, tmp_path):
+    """Some hosts answer each new question with the answer to an earlier one, as LangGraph does."""
+    person, audit = Person(), tmp_path / "audit.jsonl"
+    host = hosts(person, "--writes", "--audit", str(audit))
     booking = {"booking_id": book(host)["booking_id"]}
     recorded = ElicitResult(action="accept", content={person.boxes[0]: True})
     for answer in (recorded, ElicitResult(action="accept", content={"approve_": True})):
@@ -243,6 +240,7 @@ def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandb
             error(host.call("bookings_confirm", booking), "approval_failed")
         assert len(person.shown) > before + 1
         assert len({*person.boxes}) == 2
+    assert '"code": "declined"' in audit.read_text("utf-8") or hosts.era == "legacy"
     assert len(ferry_sandbox.counters.effects) == 1
     person.answer = YES
     result_of(host.call("bookings_confirm", booking))
@@ -299,27 +297,8 @@ def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry
 
 
 @modern
-def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox, tmp_path):
-    """LangGraph restarts a node, and repeats the answer that it has recorded."""
-    audit = tmp_path / "audit.jsonl"
-    host = hosts(Person(), "--writes", "--audit", str(audit))
-    first, second = (order(one) for one in sailings(host)[:2])
-    _, recorded = ask(host, CREATE, first)
-    booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
-    result_of(host.call(CONFIRM, booking))
-    effects = ferry_sandbox.counters.effects
-    for call in ((host, CANCEL, booking), (host, CREATE, second)):
-        state, _ = ask(*call)
-        for _ in range(5):
-            state, yes = ask(*call, state, recorded)
-        assert ferry_sandbox.counters.effects == effects
-    result_of(answer_of(send(*call, state, yes)))
-    assert audit.read_text("utf-8").count('"code": "declined"') == 10
-
-
-@modern
-def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_sandbox):
-    """Both rise between the answer and the repeated call."""
+def test_an_approval_is_for_the_total_that_was_shown(hosts, ferry_sandbox):
+    """It rises between the answer and the repeated call."""
     host = hosts(Person(), "--writes")
     booking = book(host)
     which = {"booking_id": booking["booking_id"]}
@@ -333,14 +312,7 @@ def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_s
     for old in (kept, anew):
         asked = ask(host, CONFIRM, dearer, old, recorded)
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
-    ticket_id = result_of(answer_of(send(host, CONFIRM, dearer, *asked)))["ticket_id"]
-
-    _, recorded = ask(host, CANCEL, which)
-    ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
-    state, _ = ask(host, CANCEL, which)
-    asked = ask(host, CANCEL, which, state, recorded)
-    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
-    result_of(answer_of(send(host, CANCEL, which, *asked)))
+    result_of(answer_of(send(host, CONFIRM, dearer, *asked)))
 
 
 @modern
