@@ -1,12 +1,13 @@
-"""Profiles: each value changes what it is about and nothing else, and the client copes with all."""
+"""Profiles: what they change at the start, and that the client copes with all values.
+
+That each value changes what it is about and nothing else is seen by `tests/conformance`.
+"""
 
 import json
-from datetime import timedelta
 from typing import get_args
 
 import httpx
 import pytest
-from offline_service import ADULT, BY_EMAIL, GUEST, OfflineService, search_request, selection
 
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import InvalidOrderError, McpOptions, Profile, Sandbox
@@ -18,107 +19,10 @@ from tests.support.wire import TLS
 
 VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fields.items()}
 OTHERS = [(name, value) for name, values in VALUES.items() for value in values[1:]]
-OF_HTTP = ("date_header", "mcp_result", "mcp_error", "mcp_resource", "mcp_session")
-USUAL = {name: values[0] for name, values in VALUES.items() if name not in OF_HTTP}
-STATUSES = {404: "not_found", 422: "unprocessable", 400: "bad_request", 200: "error_with_200"}
-UNKNOWN = "4b6c0a0e-0d0a-4b57-9d0e-0d3c4f1c7d11"
-
-
-class Reader(OfflineService):
-    """Reads the value of every id from the answers of a service."""
-
-    def find(self, line=BY_EMAIL, people=1, **changes):
-        day = self.today() + timedelta(days=60)
-        request = search_request(line, day, day + timedelta(days=7)) | changes
-        party = [{**ADULT, "order": number + 1} for number in range(people)]
-        return self.perform("availability.search", request=request, passengers=party)
-
-    def sailings(self, **changes):
-        found = self.find(**changes)
-        return found["availabilities"] if isinstance(found, dict) else found
-
-    def status(self, operation, **arguments):
-        error = self.attempt(operation, arguments)
-        return 200 if error is None else error.status
-
-    def values(self):
-        return {**self.of_searches(), **self.of_catalogues(), **self.of_bookings()}
-
-    def of_searches(self):
-        first, second, *_ = found = self.sailings()
-        (tariff, *_), pair = first["tariffs"], self.sailings(people=2)[0]["tariffs"][0]
-        late = self.sailings(out_time=second["depart_at"][11:16])
-        request = search_request(("SANDBOX", "XXSBX", "XXNIL"), self.today() + timedelta(days=60))
-        empty = {"request": request, "passengers": [ADULT]}
-        nothing = self.attempt("availability.search", empty)
-        return {
-            "no_sailings": "not_found" if nothing else "empty_list",
-            "amount": "whole_party" if pair["amount"] > 1.2 * tariff["amount"] else "per_person",
-            "balance": "as_amount" if tariff["balance_amount"] == tariff["amount"] else "zero",
-            "currency": "upper_case" if tariff["currency"].isupper() else "capitalized",
-            "search_list": "list" if isinstance(self.find(), list) else "in_object",
-            "out_time": "ignored" if late[0]["depart_at"] == first["depart_at"] else "earliest",
-            "return_search": "both_directions" if found[-1]["group_id"] == 2 else "outward_only",
-        }
-
-    def of_catalogues(self):
-        places, *_ = self.perform("mcp.ports")
-        port, *_ = self.perform("catalogue.ports")["ports"]
-        journey, *_ = self.perform("catalogue.journeys")["journeys"]
-        every = {"provider_id": "CTN", "__journey_id": []}
-        departures = self.perform("catalogue.departures", every)["departures"]
-        return {
-            "unknown_id": STATUSES[self.status("bookings.get", id=UNKNOWN)],
-            "invalid_request": STATUSES[self.status("catalogue.departures", provider_id="no")],
-            "port_country": "code" if port["country"] == places["country_code"] else "name",
-            "port_position": "lat_lng" if {"lat", "lng"} <= set(places) else "latitude_longitude",
-            "journey_route": "codes" if journey["depart_code"] in journey["route"] else "names",
-            "no_journeys": "all" if departures else "none",
-        }
-
-    def make(self, place):
-        first = self.sailings()[0]
-        name = first["tariffs"][0]["id"].rpartition(".")[2]
-        chosen = selection(first, name, place)
-        return self.perform("bookings.create", availabilities=[chosen], passengers=[GUEST])
-
-    def of_bookings(self):
-        other, made = self.make(place=0), self.make(place=-1)
-        read = self.booking(made)
-        confirmed = self.confirm(made)
-        self.clock.advance(10)  # until it is issued
-        fee = self.fee(confirmed["ticket_id"])
-        ticket = self.perform("tickets.get", id=confirmed["ticket_id"])
-        cancelled = self.cancel(other)
-        moments = {
-            len(read["expire_at"]),
-            len(made["possible_actions"]["Cancel"]["timeLimit"]),
-            len(ticket["availability"]["outward"]["journey"]["depart_at"]),
-        }
-        boarding, code = ticket.get("boarding_time", ""), ticket.get("qr_code", "")
-        pdf = self.status("tickets.pdf", id=confirmed["ticket_id"])
-        return {
-            "times": {25: "with_offset", 19: "without_offset"}[moments.pop()] + "!" * len(moments),
-            "qr_code": "data_uri" if code[:5] == "data:" else "base64" if code else "absent",
-            "boarding_time": {0: "absent", 5: "clock_time"}.get(len(boarding), "moment"),
-            "traveller_details": "null" if "doc_type" in ticket["passengers"][0] else "absent",
-            "voucher": "not_found" if pdf == 404 else "null",
-            "preview": "sum" if fee["penalty_amount"] else "refund_only",
-            "place_price": "added" if made["total_price"] > other["total_price"] else "included",
-            "created_status": made["status"].lower(),
-            "created_stage": made["stage"],
-            "cancelled_status": cancelled["status"],
-        }
-
-
-@each(("name", "value"), [each for each in OTHERS if each[0] not in OF_HTTP])
-def test_a_value_changes_what_it_is_about_and_nothing_else(name, value):
-    assert Reader(Profile(**{name: value})).values() == {**USUAL, name: value}
 
 
 def test_a_service_without_a_profile_has_the_first_value_of_each_id():
     assert Profile().model_dump() == {name: values[0] for name, values in VALUES.items()}
-    assert Reader().values() == USUAL
 
 
 def test_a_profile_decides_about_the_date_and_the_initial_options_of_mcp():
