@@ -95,9 +95,9 @@ class Hosted:
 
 
 class Official:
-    def __init__(self, mode, server=None, **settings):
+    def __init__(self, mode, server=None):
         self.server = server or plain_server()
-        self._settings = {**MODES[mode], **settings}
+        self._settings = MODES[mode]
         self.is_stateful = not self._settings["stateless_http"]
         self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
 
