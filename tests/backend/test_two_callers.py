@@ -96,7 +96,9 @@ def test_callers_of_different_kinds_make_one_request(
         ("cut_before", {}, OutcomeUnknownError),
     ],
 )
-def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, details, kind, together):
+def test_both_get_the_error_and_a_later_call_is_a_new_request(
+    new_client, ferry_sandbox, booking_id, fault, details, kind, together
+):
     """Each an error of its own, which names the request that was sent."""
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
@@ -113,6 +115,9 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     assert theirs.attempts
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
     assert not ferry_sandbox.counters.effects
+    ferry_sandbox.faults.clear()
+    assert by_rest(ferry, booking_id).booking_id == booking_id
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
 def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, new_booking):
@@ -127,17 +132,6 @@ def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, ne
     hold.release()
     assert leader.value().booking_id == slow
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 3
-
-
-@pytest.mark.usefixtures("look_once")
-def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, booking_id):
-    ferry = new_client()
-    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    caught(OutcomeUnknownError, by_rest, ferry, booking_id)
-    ferry_sandbox.faults.clear()
-    assert by_rest(ferry, booking_id).booking_id == booking_id
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
 def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
