@@ -2,13 +2,13 @@
 
 import gc
 import threading
-import time
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, RequestTimeoutError, Timeout
+from ferry_sdk._transport.http11 import client
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.support.tiers import mostly_long
@@ -17,8 +17,6 @@ from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, answer_to, serve
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
-
-CLIENTS = "ferry_sdk._transport.http11.client"
 
 
 class Held:
@@ -89,7 +87,8 @@ def test_connections_that_a_burst_leaves_are_closed(any_clients, monkeypatch):
 
 @pytest.mark.parametrize("most", mostly_long([3, 1]))
 def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, most):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", most)
+    assert client.MOST_CONNECTIONS == 200
+    monkeypatch.setattr(client, "MOST_CONNECTIONS", most)
     held = Held()
     with Service(held) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0)
@@ -109,21 +108,6 @@ def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, mos
             ferry.catalogue.ports()
         assert len(service.asked) == most + 10
         assert len(held.gates) == most
-
-
-def test_there_are_two_hundred_places(portal):
-    held = Held()
-    with Service(held, backlog=256) as service:
-        ferry = AsyncFerry("t", base_url=service.url, timeout=20)
-        calls = [portal.start_task_soon(ferry.catalogue.ports) for _ in range(230)]
-        eventually(lambda: len(held.gates) == 200)
-        time.sleep(0.1)
-        assert len(connections_to(service.url)) == 200
-        held.let_go()
-        assert not any(call.result(20) for call in calls)
-        assert len(held.gates) == 200
-        portal.call(ferry.aclose)
-        eventually(lambda: not connections_to(service.url))
 
 
 @pytest.mark.parametrize("kind", ["a parting word", "what comes behind a reply"])
@@ -158,7 +142,7 @@ def test_what_nobody_asked_for_is_nobodys_reply(any_clients, kind):
 @pytest.mark.parametrize("expired", mostly_long([0, 3]))
 @pytest.mark.parametrize("loop", mostly_long(["asyncio", "trio"]))
 def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, expired, monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(client, "MOST_CONNECTIONS", 2)
 
     async def cancel(call, steps):
         async with anyio.create_task_group() as group:
