@@ -1,9 +1,11 @@
-"""Callers who ask for the same change at once make one request, and hear the same."""
+"""Callers who ask for the same change at once make one request; others keep apart."""
 
+from functools import partial
 from itertools import product
 
 import pytest
 
+import ferry_sdk as sdk
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, PermissionDeniedError, RateLimitError
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.both import Waiting
@@ -149,3 +151,27 @@ def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, boo
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == booking_id
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_calls_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
+    ferry = new_client()
+    bookings = [new_booking() for _ in range(8)]
+
+    def journey(index, booking_id):
+        assert ferry.catalogue.vehicle_types()
+        confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
+        assert confirm(booking_id).booking_id == booking_id
+        booking = ferry.bookings.get(booking_id)
+        assert booking.booking_id == booking_id
+        ticket_id = booking.tickets[0].id
+        assert ferry.mcp.view_ticket(ticket_id).id == ticket_id
+        cancel = ferry.mcp.cancel_ticket if index % 2 else ferry.tickets.cancel
+        assert cancel(ticket_id).ticket_id == ticket_id
+        caught(sdk.TicketNotFoundError, ferry.tickets.get, f"none-{index}")
+
+    for call in at_once(*[partial(journey, *one) for one in enumerate(bookings)]):
+        call.value()
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 8
+    assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == 8
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
