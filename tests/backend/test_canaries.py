@@ -22,7 +22,7 @@ from tests.support.cases import case
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
 from tests.support.tables import each
-from tests.support.trip import DAY, found
+from tests.support.trip import DAY, selected
 from tests.transport.scripted import Service, in_turn, read_request
 
 pytestmark = pytest.mark.usefixtures("look_once")
@@ -110,8 +110,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, 
     tokens = (ferry_sandbox.token, ferry_sandbox.organisation_token)
     first, second = tokens if given == "text" else tuple(lambda one=one: one for one in tokens)
     ferry = clients(first, base_url=ferry_sandbox.base_url, organisation_token=second)
-    sailing = found(ferry)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    selection = selected(ferry)
     adult = {**PASSENGER, "age": None}  # the date of birth says it, on whatever day this is
     born = DAY - timedelta(days=7 * 365 + 100)
     other = {"birth_date": born.isoformat(), "doc_number": f"{PASSENGER['doc_number']}2"}
