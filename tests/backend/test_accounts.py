@@ -1,7 +1,9 @@
 """A view with another token shares the connections with its client, and nothing else."""
 
 import gc
+import sys
 import threading
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -12,7 +14,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from ferry_sdk import BadRequestError, ConfigurationError, InvalidInputError, ReadOnlyError
+from ferry_sdk import BadRequestError, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
 from ferry_sdk.journal import Journal
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
@@ -317,3 +319,24 @@ def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkey
     assert len(accounts.tokens) == before
     assert second.routes.find(SOUTH)
     assert len(accounts.tokens) > before
+
+
+def test_a_view_is_cheap():
+    with Ferry("token-zero", base_url=URL) as ferry:
+        ferry.with_options(token="token-one")
+        calls = count()
+        sys.setprofile(lambda *_: next(calls) and None)
+        try:
+            ferry.with_options(token="token-two")
+        finally:
+            sys.setprofile(None)
+        assert next(calls) <= 180, "calls and returns, in Python and in C"
+        tokens = [f"token-{number:06}" for number in range(1000)]
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            views = [ferry.with_options(token=token) for token in tokens]
+            size = (tracemalloc.get_traced_memory()[0] - before) / len(views)
+        finally:
+            tracemalloc.stop()
+        assert size <= 1024
