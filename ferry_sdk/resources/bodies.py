@@ -120,6 +120,8 @@ def passengers_on(
         if not isinstance(value, Traveller):
             return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
+        if value.gender is None:
+            raise InvalidInputError("required for a search", field=f"passengers[{index}].gender")
         if age is None or age < 0:
             problem = "required for a search" if age is None else "after the day of travel"
             raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
@@ -210,7 +212,7 @@ def _party(
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
             age = age_of(passenger, first or first_day_possible())
             if age is not None:
-                passenger.setdefault("type", bands.type_at(age))
+                passenger.setdefault("type", bands.type_at(max(age, 0)))
             for name in ("first_name", "last_name", "type"):
                 if name not in passenger:
                     where = f"passengers[{index}].{name}"
