@@ -100,8 +100,13 @@ def party_on(
         day: The day of the travellers' ages.
     """
     travellers = [
-        traveller.model_dump(mode="json")
-        | {"order": traveller.order or number, "param": traveller.type[0]}
+        {
+            "order": traveller.order or number,
+            "type": traveller.type.value,
+            "param": traveller.param or traveller.type.value[0],
+            "gender": traveller.gender.value,
+            "age": traveller.age,
+        }
         for number, traveller in enumerate(passengers_on(day, passengers), 1)
     ]
     return drop_none(
