@@ -93,6 +93,7 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
         "vehicle": vehicle_of(booking, ticket),
         "passengers": [
             passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
+            | {"nationality": passenger.nationality and passenger.nationality.upper()}
             for passenger in booking.passengers
         ],
         "availability": {
@@ -220,9 +221,12 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
     return {
         leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
+            "journey_id": leg.offer.sailing.journey.id,
             "company": leg.offer.sailing.company.name,
             "ship_name": leg.offer.sailing.ship,
             "place_name": leg.place.name_in(language),
+            "depart_code": leg.offer.sailing.journey.depart.code,
+            "arrive_code": leg.offer.sailing.journey.arrive.code,
             **_journey(leg, language),
             **_validity(leg),
         }
