@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
+from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 from ferry_sdk.sandbox.offers.inventory import Inventory
 
@@ -152,11 +153,12 @@ def _groups_of(route: Route) -> set[str]:
     return groups
 
 
-def meals_on(route: Route, language: str) -> list[JsonObject]:
-    """Return the meals on a route, with the price for one person."""
-    groups = _groups_of(route)
+def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
+    """Return the meals on a sailing, with the price for one person."""
+    groups = _groups_of(sailing.journey.route)
     return [
         {
+            "id": f"{sailing.id}.{meal['code']}",
             "code": meal["code"],
             "name": meal["names"].get(language, meal["names"]["en"]),
             "price": meal["price"] / 100,
@@ -165,3 +167,10 @@ def meals_on(route: Route, language: str) -> list[JsonObject]:
         for meal in _MEALS
         if meal["on"] in groups
     ]
+
+
+def animals_on(route: Route) -> JsonObject | None:
+    """Return how animals travel; None on fast ships, which take none."""
+    if route.fast:
+        return None
+    return {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}

@@ -11,7 +11,7 @@ from ferry_sdk.sandbox.network.catalogue import sailing_record, vehicle_record
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.network.timetable import Sailing
-from ferry_sdk.sandbox.offers.accommodation import Party, Place, meals_on
+from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 
 if TYPE_CHECKING:
@@ -58,9 +58,11 @@ class Offer(OfferInputs):
 
     Attributes:
         fare: The party's fare at the standard tariff, with the vehicle and plain seats.
+        vehicle_fare: The share of the vehicle in `fare`.
     """
 
     fare: Decimal
+    vehicle_fare: Decimal
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
 
@@ -79,6 +81,7 @@ class Offer(OfferInputs):
     def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
         sailing, company, route = self.sailing, self.sailing.company, self.sailing.journey.route
+        fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -95,9 +98,9 @@ class Offer(OfferInputs):
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
-            "vehicle": [vehicle_record(self.vehicle)] if self.vehicle else [],
-            "meals": meals_on(route, language),
-            "animals": None if route.fast else {"allowed": True, "cabin": route.overnight},
+            "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
+            "meals": meals_on(sailing, language),
+            "animals": animals_on(route),
             "stops": list(sailing.stops),
             "ship_name": sailing.ship,
             "duration": max(1, (sailing.minutes + 30) // 60),
@@ -133,7 +136,10 @@ class Offer(OfferInputs):
                 "adults": self.party.number("Adult"),
                 "childs": self.party.number("Child"),
                 "babies": self.party.number("Infant"),
-                "passengers": [],
+                "passengers": [
+                    {"order": order, "type": self.party.company.age_band(each.age), "age": each.age}
+                    for order, each in enumerate(self.party.travellers, start=1)
+                ],
                 **{name: getattr(kind, name) for name in _EQUIPMENT},
             },
         }

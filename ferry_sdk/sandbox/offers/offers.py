@@ -204,6 +204,7 @@ class Offers:
         return Offer(
             **{each.name: getattr(inputs, each.name) for each in dataclasses.fields(OfferInputs)},
             fare=fare,
+            vehicle_fare=euros(vehicle),
             tariffs=tuple(
                 Tariff(
                     id=f"{inputs.id}.{level.code}",
