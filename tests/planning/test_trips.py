@@ -203,7 +203,12 @@ def test_neighbouring_days_are_asked_where_a_day_has_nothing_and_refusals_name_t
     assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
     found = reader.trips.search(**TUNIS, on=date.max, flexible=1)
     assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
-    assert signature(reader.trips.search).parameters["max_calls"].default == 60
+    assert (
+        signature(Ferry("t", base_url="https://service.example").trips.search)
+        .parameters["max_calls"]
+        .default
+        == 60
+    )
     report = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=3, max_calls=5).report
     assert (report.calls, len(report.not_asked), report.is_complete) == (5, 9, False)
     assert max(abs((one.day - NONE_SAILS).days) for one in report.asked) == 1, "the nearest first"
