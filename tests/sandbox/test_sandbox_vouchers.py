@@ -54,7 +54,7 @@ def test_a_voucher_is_one_page_with_every_detail(offline):
         *(created["booking_reference"], ticket["ticket_number"], details["ship_name"]),
         *(journey["depart_port_name"], journey["arrive_port_name"], "CTN (Tunisia Ferries)"),
         *(journey["depart_at"][11:16], journey["arrive_at"][11:16], "CEST", "(CET)"),
-        *("Zoë Lukasiewicz", "Nicolás O?Brien", "Peugeot 208", "AB-123-CD"),
+        *("Zoë Lukasiewicz", "Nicolás O'Brien", "Peugeot 208", "AB-123-CD"),
     ):
         assert expected in text, expected
     assert len(page.images) == 1  # the QR code

@@ -18,10 +18,8 @@ from ferry_sdk.sandbox.http.conventions import (
 )
 from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
 from ferry_sdk.sandbox.requests.access import Access, Tokens
-from ferry_sdk.sandbox.requests.errors import items_of
+from ferry_sdk.sandbox.requests.errors import weights
 from ferry_sdk.sandbox.service import Service, ServiceError
-
-_JSON_RANGES = frozenset({"application/json", "application/*", "*/*"})
 
 
 def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
@@ -79,7 +77,7 @@ class _Api:
         if access is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
-        if _JSON_RANGES.isdisjoint(items_of(request.headers.get("accept", ""))):
+        if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
@@ -108,3 +106,10 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
     if isinstance(arguments, dict):
         return arguments
     return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
+
+
+def _accepts_json(accept: str) -> bool:
+    """Tell whether an `Accept` header allows JSON; the most specific range decides."""
+    allowed = weights(accept)
+    ranges = ("application/json", "application/*", "*/*")
+    return next((allowed[name] > 0 for name in ranges if name in allowed), False)

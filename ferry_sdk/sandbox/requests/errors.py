@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
@@ -54,15 +55,31 @@ def not_found(text: str, path: str | None = None, **values: object) -> RefusedEr
 LANGUAGES = ("en", "fr", "it", "es", "el", "ar")
 
 
-def items_of(header: str) -> list[str]:
-    """Return the items of a header such as `Accept`, without their parameters."""
-    return [item.partition(";")[0].strip().lower() for item in header.split(",")]
+def weights(header: str) -> dict[str, float]:
+    """Return the weight of each item of a header such as `Accept`: 1 by default, at most 1.
+
+    An item with an invalid weight is left out.
+    """
+    qualities: dict[str, float] = {}
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        with suppress(ValueError):
+            if 0 <= float(quality) <= 1:
+                qualities[name] = float(quality)
+    return qualities
 
 
 def language_of(accept_language: str | None) -> str:
-    """Return the first supported language of an `Accept-Language` header, or `en`."""
-    languages = (tag.partition("-")[0] for tag in items_of(accept_language or ""))
-    return next((language for language in languages if language in LANGUAGES), "en")
+    """Return the supported language that an `Accept-Language` header prefers, or `en`."""
+    wishes: dict[str, float] = {}
+    for tag, wish in weights(accept_language or "").items():
+        primary = tag.partition("-")[0]
+        wishes[primary] = max(wishes.get(primary, 0.0), wish)
+    others = wishes.pop("*", 0.0)
+    liked = {language: wishes.get(language, others) for language in LANGUAGES}
+    best = max((*wishes, *LANGUAGES), key=lambda language: liked.get(language, 0.0))
+    return best if liked.get(best) else "en"
 
 
 def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:
