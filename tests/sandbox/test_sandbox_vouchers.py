@@ -69,7 +69,7 @@ def test_a_round_trip_of_nine_travellers_fits_on_the_page(offline):
 
 
 def test_any_name_can_be_on_a_voucher_in_latin_1(offline):
-    printed = {"Zoë": "Zoë", "Łódź": "?ódz", "Đặng": "?ang", "Þór": "Þór"}
+    printed = {"Zoë": "Zoë", "Łódź": "Lódz", "Đặng": "Dang", "Þór": "Þór"}
     printed |= {"a\u0301": "á", "محمد": "????", "tab\there\x00": "tab here ", "😀": "?"}
     assert {name: to_latin1(name) for name in printed} == printed
     guest = {**GUEST, "last_name": "".join(printed)}
