@@ -21,8 +21,6 @@ from ferry_sdk.sandbox.requests.access import Access, Tokens
 from ferry_sdk.sandbox.requests.errors import weights
 from ferry_sdk.sandbox.service import Service, ServiceError
 
-_JSON_RANGES = ("application/json", "application/*", "*/*")
-
 
 def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
     """Return the routes of the endpoints, of the voucher files and of the health check."""
@@ -79,9 +77,7 @@ class _Api:
         if access is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
-        accepted = weights(request.headers.get("accept", ""))
-        # The most specific range decides.
-        if not next((accepted[name] for name in _JSON_RANGES if name in accepted), 0):
+        if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
@@ -110,3 +106,10 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
     if isinstance(arguments, dict):
         return arguments
     return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
+
+
+def _accepts_json(accept: str) -> bool:
+    """Tell whether an `Accept` header allows JSON; the most specific range decides."""
+    allowed = weights(accept)
+    ranges = ("application/json", "application/*", "*/*")
+    return next((allowed[name] > 0 for name in ranges if name in allowed), False)

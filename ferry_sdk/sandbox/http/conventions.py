@@ -6,13 +6,14 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
-from email.utils import format_datetime
+from datetime import datetime, timezone
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import NoReturn
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -38,8 +39,9 @@ class Conventions:
     """Applies the headers of the service to every request and response.
 
     A response gets a request id, the correlation id of the request and the date by the service's
-    clock. A request keeps only its preferred encoding, because the middleware that compresses looks
-    for the word `gzip` and ignores its weight. A body over the size limit is not read further.
+    clock; a date in `Retry-After` moves to that clock. A request keeps only its preferred encoding,
+    because the middleware that compresses looks for the word `gzip` and ignores its weight. A body
+    over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -66,10 +68,16 @@ class Conventions:
                 log(message["status"])
                 is_logged = True
                 headers = MutableHeaders(scope=message)
+                now = self._clock.now()
+                headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
                 if self._has_date:
-                    headers["date"] = format_datetime(self._clock.now(), usegmt=True)
+                    headers["date"] = format_datetime(now, usegmt=True)
+                again = headers.get("retry-after", "0")
+                if not again.isdigit():
+                    moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
+                    headers["retry-after"] = format_datetime(moment, usegmt=True)
             await send(message)
 
         def log(status: int | None) -> None:
@@ -77,26 +85,28 @@ class Conventions:
             self._log.add(scope, status, seconds, (correlation_id, request_id))
 
         try:
-            await self._app(scope, _limited(receive), send_with_headers)
+            await self._app(scope, _limited(requested, receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(headers: Headers, receive: Receive) -> Receive:
     """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
 
     The reply closes the connection, so that the rest of the body is not read.
     """
+    announced = int(headers.get("content-length", "0"))
     size = 0
 
     async def receive_limited() -> Message:
         nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > LARGEST_BODY:
-            raise HTTPException(413, headers={"connection": "close"})
-        return message
+        if announced <= LARGEST_BODY:
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size <= LARGEST_BODY:
+                return message
+        raise HTTPException(413, headers={"connection": "close"})
 
     return receive_limited
 
