@@ -65,6 +65,7 @@ class Sales:
     def __post_init__(self) -> None:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
+        self._numbers: set[str] = set()
         self._used: dict[str, Booking] = {}
         for record in () if self.state is None else self.state.bookings():
             self._add(load_booking(record, self.offers.network))
@@ -123,8 +124,7 @@ class Sales:
         if not issued:
             raise conflict("company_refused")
         for ticket in issued:
-            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
-            ticket.issue(context.now, number)
+            ticket.issue(context.now, self._number(ticket))
         first = issued[0]
         answer = {"ticket_id": first.id, "ticket_number": first.number}
         if later := self.faults.take(FailsLater, context.operation):
@@ -220,6 +220,8 @@ class Sales:
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
+            if ticket.number is not None:
+                self._numbers.add(ticket.number)
             for leg in ticket.legs:
                 reservation = leg.place.units, ticket.holds_place
                 self.offers.inventory.add(leg.offer.sailing.id, leg.place.kind.code, reservation)
@@ -268,6 +270,13 @@ class Sales:
         request_context.current().journeys.update(_journeys(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self.faults, context)
+
+    def _number(self, ticket: Ticket) -> str:
+        while True:
+            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
+            if number not in self._numbers:
+                self._numbers.add(number)
+                return number
 
 
 def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:
