@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -77,26 +77,28 @@ class Conventions:
             self._log.add(scope, status, seconds, (correlation_id, request_id))
 
         try:
-            await self._app(scope, _limited(receive), send_with_headers)
+            await self._app(scope, _limited(requested, receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(headers: Headers, receive: Receive) -> Receive:
     """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
 
     The reply closes the connection, so that the rest of the body is not read.
     """
+    announced = int(headers.get("content-length", "0"))
     size = 0
 
     async def receive_limited() -> Message:
         nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > LARGEST_BODY:
-            raise HTTPException(413, headers={"connection": "close"})
-        return message
+        if announced <= LARGEST_BODY:
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size <= LARGEST_BODY:
+                return message
+        raise HTTPException(413, headers={"connection": "close"})
 
     return receive_limited
 
