@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from functools import partial
 from inspect import Signature
@@ -200,6 +200,18 @@ def _reject_vast(amount: Decimal) -> Decimal:
     return amount
 
 
+def _parse_epoch(value: object) -> object:
+    """Read seconds; pydantic alone would read large numbers as milliseconds."""
+    if isinstance(value, bool):
+        raise invalid("expected a moment, not a boolean")
+    if isinstance(value, int | float):
+        try:
+            return datetime.fromtimestamp(value, tz=timezone.utc)
+        except (OverflowError, OSError, ValueError):
+            raise invalid("not a moment in epoch seconds") from None
+    return value
+
+
 _DAY = len("YYYY-MM-DD")
 _moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
@@ -208,7 +220,7 @@ def _parse_moment_or_keep(value: object) -> object:
     if isinstance(value, str) and value[4:5] == "-":
         with suppress(ValidationError):
             return _moment.validate_python(value)
-    return value
+    return _parse_epoch(value)
 
 
 def _parse_day_or_keep(value: object) -> object:

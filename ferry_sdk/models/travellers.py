@@ -257,8 +257,9 @@ def contradictions(
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
         problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
-    for fields, details in _UNIQUE.items() if len(party) > 1 else ():
-        problems += _repeated(party, fields, details)
+    if len(party) > 1:
+        problems += _repeated(party, map(_name_of, party), "last_name", _OF_PERSON)
+        problems += _repeated(party, map(_document_of, party), "doc_number", _OF_DOCUMENT)
     return problems
 
 
@@ -288,31 +289,36 @@ def _of_traveller(
         yield TravellerProblem(index, "doc_expiration", problem)
 
 
-_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
-_UNIQUE: Final = {
-    ("first_name", "last_name"): _PERSON,
-    ("doc_number",): ("doc_type", "nationality"),
-}
-"""Fields that name a person or a document, with those in which others of that name differ."""
+_OF_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
+_OF_DOCUMENT: Final = ("doc_type", "nationality")
+"""Fields in which two entries differ that are not the same person, or the same document."""
+
+
+def _name_of(traveller: Mapping[str, Any]) -> str:
+    first, last = traveller.get("first_name"), traveller.get("last_name")
+    name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else ""
+    return " ".join(name.casefold().split())
+
+
+def _document_of(traveller: Mapping[str, Any]) -> str:
+    return "".join((traveller.get("doc_number") or "").casefold().split())
 
 
 def _repeated(
-    party: Sequence[Mapping[str, Any]], fields: Sequence[str], details: Sequence[str]
+    party: Sequence[Mapping[str, Any]], keys: Iterable[str], field: str, details: Sequence[str]
 ) -> Iterator[TravellerProblem]:
-    """Yield a problem for each traveller named as an earlier one, from whom no detail differs."""
+    """Yield a problem for each entry with the key of an earlier one that differs in no detail."""
     earlier: dict[str, list[int]] = {}
-    for index, traveller in enumerate(party):
-        texts: list[Any] = [*map(traveller.get, fields)]
-        if None in texts:
+    for index, key in enumerate(keys):
+        if not key:
             continue
-        letters = "".join("".join(texts).split())
-        name = unicodedata.normalize("NFKC", letters).casefold()
-        for other in earlier.setdefault(name, []):
-            pairs = [(traveller.get(detail), party[other].get(detail)) for detail in details]
+        others = earlier.setdefault(key, [])
+        for other in others:
+            pairs = [(party[index].get(name), party[other].get(name)) for name in details]
             if all(None in pair or pair[0] == pair[1] for pair in pairs):
-                yield TravellerProblem(index, fields[-1], f"the same as of traveller {other + 1}")
+                yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
                 break
-        earlier[name].append(index)
+        others.append(index)
 
 
 def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
@@ -20,7 +20,7 @@ from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
-from ferry_sdk.models.inputs import Input, elements_of, parse_input
+from ferry_sdk.models.inputs import Input, parse_input
 from ferry_sdk.models.travellers import parse_day
 
 Values = dict[str, Any]
@@ -52,8 +52,10 @@ def identifier(value: object, argument: str) -> str:
 
 def identifiers(values: object, argument: str) -> list[str]:
     """Return a list of valid identifiers."""
-    elements = elements_of(values, argument, may_be_empty=True)
-    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(elements)]
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError("expected a list of identifiers", field=argument)
+    elements = enumerate(cast("Iterable[object]", values))
+    return [identifier(value, f"{argument}[{index}]") for index, value in elements]
 
 
 def file_path(value: object, argument: str) -> Path:

@@ -100,8 +100,13 @@ def party_on(
         day: The day of the travellers' ages.
     """
     travellers = [
-        traveller.model_dump(mode="json")
-        | {"order": traveller.order or number, "param": traveller.type[0]}
+        {
+            "order": traveller.order or number,
+            "type": traveller.type.value,
+            "param": traveller.param or traveller.type.value[0],
+            "gender": traveller.gender.value,
+            "age": traveller.age,
+        }
         for number, traveller in enumerate(passengers_on(day, passengers), 1)
     ]
     return drop_none(
@@ -120,6 +125,8 @@ def passengers_on(
         if not isinstance(value, Traveller):
             return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
+        if value.gender is None:
+            raise InvalidInputError("required for a search", field=f"passengers[{index}].gender")
         if age is None or age < 0:
             problem = "required for a search" if age is None else "after the day of travel"
             raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
@@ -210,7 +217,7 @@ def _party(
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
             age = age_of(passenger, first or first_day_possible())
             if age is not None:
-                passenger.setdefault("type", bands.type_at(age))
+                passenger.setdefault("type", bands.type_at(max(age, 0)))
             for name in ("first_name", "last_name", "type"):
                 if name not in passenger:
                     where = f"passengers[{index}].{name}"

@@ -212,6 +212,7 @@ def test_an_interrupted_write_is_unresolved_until_its_effect_is_read_back(ferry_
         assert not toolkit.is_sending
         record = records[-1]
         assert (record.status, record.code, record.outcome) == ("unknown", "interrupted", "unknown")
+        assert record.correlation_id
         assert [one.correlation_id for one in toolkit.unresolved] == [record.correlation_id]
         toolkit.fail("bookings_create", "outcome_unknown", **wanted)
         assert ferry_sandbox.counters.requests["bookings.create"] == 1

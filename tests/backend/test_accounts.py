@@ -1,17 +1,20 @@
 """A view with another token shares the connections with its client, and nothing else."""
 
 import gc
+import sys
 import threading
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from pydantic import BaseModel
 
-from ferry_sdk import BadRequestError, ConfigurationError, InvalidInputError, ReadOnlyError
+from ferry_sdk import BadRequestError, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
 from ferry_sdk.journal import Journal
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
@@ -195,17 +198,9 @@ def test_both_accounts_use_one_connection_and_hide_their_tokens(clients, account
             assert token not in f"{error!r} {error} {error.message}"
 
 
-class Limiter:
-    def __init__(self):
-        self.asked = []
-
-    def acquire(self, operation):
-        self.asked.append(operation)
-
-
 def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accounts, tmp_path):
     north, south = accounts.services.values()
-    outcomes, limiter, paid = [], Limiter(), {"external_payment_ref": "p"}
+    outcomes, asked, paid = [], [], {"external_payment_ref": "p"}
     with (
         Journal(f"sqlite:///{tmp_path}/a.db") as first,
         Journal(f"sqlite:///{tmp_path}/b.db") as second,
@@ -216,14 +211,14 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accoun
             north.token,
             organisation_token=north.organisation_token,
             journal=first,
-            limiter=limiter,
+            limiter=SimpleNamespace(acquire=asked.append),
             language="fr",
             event_hooks={"outcome": [lambda event: outcomes.append(event.call.operation)]},
         )
         view = ferry.with_options(token=south.token)
         booking = booked(view)
         assert [entry.booking_id for entry in first.entries()] == [booking.booking_id]
-        assert "bookings.create" in limiter.asked
+        assert "bookings.create" in asked
         assert "bookings.create" in outcomes
         ticket_id = view.bookings.get(booking.booking_id).tickets[0].id
         error = caught(ConfigurationError, view.tickets.mark_paid, ticket_id, **paid)
@@ -235,12 +230,12 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accoun
         assert same.tickets.mark_paid(mine, **paid)
         without = same.with_options(organisation_token=None)
         caught(ConfigurationError, without.tickets.mark_paid, mine, **paid)
-        limiter.asked.clear()
+        asked.clear()
         entries = len(first.entries())
         view.with_options(journal=second, limiter=None).bookings.confirm(booking.booking_id)
         assert [entry.operation for entry in second.entries()] == ["bookings.confirm"]
         assert len(first.entries()) == entries
-        assert not limiter.asked
+        assert not asked
 
 
 def test_a_view_of_another_account_is_as_read_only_as_its_client(clients, accounts):
@@ -324,3 +319,24 @@ def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkey
     assert len(accounts.tokens) == before
     assert second.routes.find(SOUTH)
     assert len(accounts.tokens) > before
+
+
+def test_a_view_is_cheap():
+    with Ferry("token-zero", base_url=URL) as ferry:
+        ferry.with_options(token="token-one")
+        calls = count()
+        sys.setprofile(lambda *_: next(calls) and None)
+        try:
+            ferry.with_options(token="token-two")
+        finally:
+            sys.setprofile(None)
+        assert next(calls) <= 180, "calls and returns, in Python and in C"
+        tokens = [f"token-{number:06}" for number in range(1000)]
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            views = [ferry.with_options(token=token) for token in tokens]
+            size = (tracemalloc.get_traced_memory()[0] - before) / len(views)
+        finally:
+            tracemalloc.stop()
+        assert size <= 1024

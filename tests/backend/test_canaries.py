@@ -17,11 +17,12 @@ import ferry_sdk as sdk
 from ferry_sdk import AlreadyDoneError, Ferry, FerryError, OutcomeUnknownError, PenaltyExceededError
 from tests.backend import canaries
 from tests.backend.canaries import BOOKING, CONTACT, ORGANISATION, PASSENGER, TOKEN, leaks, shown
-from tests.support import samples
+from tests.support import operations, samples
+from tests.support.cases import case
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
 from tests.support.tables import each
-from tests.support.trip import DAY, found
+from tests.support.trip import DAY, selected
 from tests.transport.scripted import Service, in_turn, read_request
 
 pytestmark = pytest.mark.usefixtures("look_once")
@@ -109,8 +110,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, 
     tokens = (ferry_sandbox.token, ferry_sandbox.organisation_token)
     first, second = tokens if given == "text" else tuple(lambda one=one: one for one in tokens)
     ferry = clients(first, base_url=ferry_sandbox.base_url, organisation_token=second)
-    sailing = found(ferry)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    selection = selected(ferry)
     adult = {**PASSENGER, "age": None}  # the date of birth says it, on whatever day this is
     born = DAY - timedelta(days=7 * 365 + 100)
     other = {"birth_date": born.isoformat(), "doc_number": f"{PASSENGER['doc_number']}2"}
@@ -221,3 +221,23 @@ def test_a_reply_shows_nobody(any_clients, caplog, kind, name):
     told = f"{error} {error!r} {''.join(traceback.format_exception(error))} {caplog.text}"
     told += pickle.dumps(error, 0).decode("latin-1")
     assert not [name for name in NAMES if name in told]
+
+
+@each("status", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed_by_any_operation(clients, tmp_path, status):
+    asked = []
+
+    def service(request):
+        asked.append(request.url)
+        return httpx.Response(status, headers={"location": "https://evil.example/"})
+
+    options = {"transport": httpx.MockTransport(service), "follow_redirects": True}
+    http_client = clients.http_client(**options)
+    ferry = clients(TOKEN, base_url=URL, http_client=http_client, organisation_token=ORGANISATION)
+    for name in operations.OPERATIONS:
+        with case(name):
+            asked.clear()
+            error = caught(sdk.UnexpectedResponseError, operations.make, ferry, name, tmp_path)
+            assert error.status_code == status
+            assert {url.host for url in asked} == {httpx.URL(URL).host}
+            assert not leaks(shown(error))

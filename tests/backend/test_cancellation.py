@@ -24,7 +24,7 @@ from tests.support.both import Clients
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
-from tests.support.trip import PASSENGERS, found
+from tests.support.trip import PASSENGERS, selected
 from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 
 
@@ -165,8 +165,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
 
 
 def test_a_creation_is_on_record_and_not_made_twice(stop, ferry, ferry_sandbox, journal):
-    sailing = found(ferry)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    selection = selected(ferry)
 
     def create(ferry):
         return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)

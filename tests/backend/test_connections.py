@@ -2,13 +2,13 @@
 
 import gc
 import threading
-import time
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, RequestTimeoutError, Timeout
+from ferry_sdk._transport.http11 import client
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.support.tiers import mostly_long
@@ -18,52 +18,26 @@ from tests.transport.scripted import Service, answer_to, serve
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
-CLIENTS = "ferry_sdk._transport.http11.client"
-
 
 class Held:
     """A script that holds the answer of each connection's first request until it is let go."""
 
     def __init__(self):
-        self.gates = []  # what lets each connection's answer go, in the order they came
-        self.used = []  # which connection each request came on
-        self._is_open = False
+        self.connections = []
+        self.let_go = threading.Event()
 
     def __call__(self, connection):
-        line, gate = connection.request(), threading.Event()
-        self.gates.append(gate)
-        number = self.gates.index(gate)
-        if not self._is_open:
-            gate.wait(20)
+        line = connection.request()
+        self.connections.append(connection)
+        self.let_go.wait(20)
         while line:
-            self.used.append(number)
             connection.send("200 OK", answer_to(line))
             line = connection.request()
-
-    def let_go(self):
-        self._is_open = True
-        for gate in self.gates:
-            gate.set()
 
 
 def until_closed(connection):
     while connection.receive():
         pass
-
-
-def test_the_connection_that_was_given_back_last_is_used_first(any_clients):
-    held = Held()
-    with Service(held) as service:
-        ferry = any_clients("t", base_url=service.url)
-        calls = [UnderWay(ferry.catalogue.ports) for _ in range(3)]
-        eventually(lambda: len(held.gates) == 3)
-        for number in (2, 0, 1):
-            held.gates[number].set()
-            eventually(lambda number=number: held.used[-1:] == [number])
-            eventually(lambda: sum(call.is_over for call in calls) == len(held.used))
-        for _ in range(4):
-            ferry.catalogue.ports()
-        assert held.used == [2, 0, 1, 1, 1, 1, 1]
 
 
 def test_connections_that_a_burst_leaves_are_closed(any_clients, monkeypatch):
@@ -73,8 +47,8 @@ def test_connections_that_a_burst_leaves_are_closed(any_clients, monkeypatch):
     with Service(held, backlog=64) as service:
         ferry = any_clients("t", base_url=service.url)
         calls = [UnderWay(ferry.catalogue.ports) for _ in range(20)]
-        eventually(lambda: len(held.gates) == 20)
-        held.let_go()
+        eventually(lambda: len(held.connections) == 20)
+        held.let_go.set()
         for call in calls:
             call.value()
         assert len(connections_to(service.url)) == 20
@@ -89,12 +63,13 @@ def test_connections_that_a_burst_leaves_are_closed(any_clients, monkeypatch):
 
 @pytest.mark.parametrize("most", mostly_long([3, 1]))
 def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, most):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", most)
+    assert client.MOST_CONNECTIONS == 200
+    monkeypatch.setattr(client, "MOST_CONNECTIONS", most)
     held = Held()
     with Service(held) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0)
         calls = [UnderWay(ferry.catalogue.ports) for _ in range(most)]
-        eventually(lambda: len(held.gates) == most)
+        eventually(lambda: len(held.connections) == most)
         view = ferry.with_options(timeout=Timeout(connect=20, read=20, write=20, pool=0.05))
         for call in (READ, CREATE):
             error = UnderWay(lambda call=call: call.make(view)).error()
@@ -102,28 +77,13 @@ def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, mos
             assert error.outcome == "not_sent"
         waiting = [UnderWay(ferry.catalogue.ports) for _ in range(5)]
         assert len(connections_to(service.url)) == most
-        held.let_go()
+        held.let_go.set()
         for one in (*calls, *waiting):
             assert not one.value()
         for _ in range(5):  # in turn, they share one
             ferry.catalogue.ports()
         assert len(service.asked) == most + 10
-        assert len(held.gates) == most
-
-
-def test_there_are_two_hundred_places(portal):
-    held = Held()
-    with Service(held, backlog=256) as service:
-        ferry = AsyncFerry("t", base_url=service.url, timeout=20)
-        calls = [portal.start_task_soon(ferry.catalogue.ports) for _ in range(230)]
-        eventually(lambda: len(held.gates) == 200)
-        time.sleep(0.1)
-        assert len(connections_to(service.url)) == 200
-        held.let_go()
-        assert not any(call.result(20) for call in calls)
-        assert len(held.gates) == 200
-        portal.call(ferry.aclose)
-        eventually(lambda: not connections_to(service.url))
+        assert len(held.connections) == most
 
 
 @pytest.mark.parametrize("kind", ["a parting word", "what comes behind a reply"])
@@ -158,7 +118,7 @@ def test_what_nobody_asked_for_is_nobodys_reply(any_clients, kind):
 @pytest.mark.parametrize("expired", mostly_long([0, 3]))
 @pytest.mark.parametrize("loop", mostly_long(["asyncio", "trio"]))
 def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, expired, monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(client, "MOST_CONNECTIONS", 2)
 
     async def cancel(call, steps):
         async with anyio.create_task_group() as group:

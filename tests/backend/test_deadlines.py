@@ -258,10 +258,8 @@ def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
 ):
     with ExitStack() as stack:
         settings = {"base_url": ferry_sandbox.base_url, "deadline": 20}
-        if http_client:
-            settings["http_client"] = stack.enter_context(http_client())
-        if with_journal:
-            settings["journal"] = journal
+        settings["http_client"] = http_client and stack.enter_context(http_client())
+        settings["journal"] = journal if with_journal else None
         ferry = stack.enter_context(Ferry(ferry_sandbox.token, **settings))
         for call in (lambda: read(ferry), lambda: ferry.bookings.confirm(booking_id)):
             threading.stack_size(2**46)  # no thread has so much memory

@@ -89,6 +89,7 @@ def test_no_call_of_a_new_process_loads_a_module(
 
 
 def interrupted_first_calls(kind, *values):
+    """Return how many were interrupted; all could be made again."""
     with Service(serve) as service:
         ended = subprocess.run(
             [sys.executable, str(INTERRUPTED), service.url, kind, *map(str, values)],
@@ -96,10 +97,7 @@ def interrupted_first_calls(kind, *values):
             text=True,
             check=True,
         )
-    return [json.loads(line) for line in ended.stdout.splitlines()]
-
-
-def judge(results):
+    results = [json.loads(line) for line in ended.stdout.splitlines()]
     for result in results:
         assert result["first"] in {"done", "interrupted", "KeyboardInterrupt()"}, result
         assert result["later"] == ["done", "done"], result
@@ -111,7 +109,7 @@ def judge(results):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize("step", mostly_long([97, 1], ids=str))
 def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, record_property):
-    lines = judge(interrupted_first_calls("lines", step))
+    lines = interrupted_first_calls("lines", step)
     assert lines > 150 / step
     record_property("lines at which a first call was interrupted", lines)
 
@@ -123,7 +121,7 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(record_property
     signals = 0
     for begin in range(0, 2000, 160):
         seconds = [milliseconds / 1000 + 1e-4 for milliseconds in range(begin, begin + 160, 20)]
-        count = judge(interrupted_first_calls("signals", *seconds))
+        count = interrupted_first_calls("signals", *seconds)
         signals += count
         if not count:
             break

@@ -5,9 +5,10 @@ import multiprocessing
 import pickle
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
+import anyio
 import pytest
-import trio
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from tests.backend.children import Child
@@ -132,16 +133,11 @@ def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, loop, asyncio_portal):
-    def child(*, closing):
-        async def work():
-            return await async_calls(aferry, closing=closing)
-
-        return trio.run(work) if loop == "trio" else asyncio.run(work())
-
     expected = asyncio_portal.call(async_calls, aferry)
     connections = ferry_sandbox.counters.connections
     for closing in (False, True):
-        assert Child(lambda closing=closing: child(closing=closing)).result() == expected
+        work = partial(async_calls, aferry, closing=closing)
+        assert Child(partial(anyio.run, work, backend=loop)).result() == expected
     assert ferry_sandbox.counters.connections == connections + 2
     assert asyncio_portal.call(async_calls, aferry) == expected
     assert ferry_sandbox.counters.connections == connections + 2

@@ -32,6 +32,7 @@ from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually, threads_end
 from tests.backend.notes import Noting
+from tests.support.mcp_samples import PASSENGERS, SELECTION
 from tests.support.samples import BOOKING
 from tests.support.tiers import LONG
 from tests.transport.scripted import Service, answer_to
@@ -49,10 +50,7 @@ ENDINGS = {
 }
 """What becomes of a write, and the states that prove that this call did nothing."""
 CALLS = {
-    "create": lambda ferry: ferry.bookings.create(
-        availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
-        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
-    ),
+    "create": lambda ferry: ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS),
     "confirm": lambda ferry: ferry.bookings.confirm("b-1"),
     "guarded": lambda ferry: ferry.bookings.confirm("b-1", expect_total="148.18", currency="eur"),
 }
@@ -61,13 +59,7 @@ CALLS = {
 class Interruption:
     """Raises at one line of the library, counted from a request's first byte.
 
-    Args:
-        number: Which line.
-        kind: What is raised.
-        files: In which files or folders.
-
-    Attributes:
-        where: File and line at which it was raised; None if the call ended before.
+    `where` is the file and the line; None if the call ended before.
     """
 
     def __init__(self, number, kind, files=TRACED):
@@ -216,15 +208,11 @@ def without_frames(error):
 
 
 class Gateway:
-    """Answers reads, and does with writes what the ending says.
-
-    Attributes:
-        is_done: Whether the booking is confirmed.
-    """
+    """Answers reads, and does with writes what the ending says."""
 
     def __init__(self, ending):
         self._ending = ending
-        self.is_done = False
+        self.is_done = False  # whether the booking is confirmed
 
     def __call__(self, connection):
         while (asked := connection.request()) is not None:

@@ -1,9 +1,11 @@
-"""Callers who ask for the same change at once make one request, and hear the same."""
+"""Callers who ask for the same change at once make one request; others keep apart."""
 
+from functools import partial
 from itertools import product
 
 import pytest
 
+import ferry_sdk as sdk
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, PermissionDeniedError, RateLimitError
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.both import Waiting
@@ -96,7 +98,9 @@ def test_callers_of_different_kinds_make_one_request(
         ("cut_before", {}, OutcomeUnknownError),
     ],
 )
-def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, details, kind, together):
+def test_both_get_the_error_and_a_later_call_is_a_new_request(
+    new_client, ferry_sandbox, booking_id, fault, details, kind, together
+):
     """Each an error of its own, which names the request that was sent."""
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
@@ -113,6 +117,9 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     assert theirs.attempts
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
     assert not ferry_sandbox.counters.effects
+    ferry_sandbox.faults.clear()
+    assert by_rest(ferry, booking_id).booking_id == booking_id
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
 def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, new_booking):
@@ -127,17 +134,6 @@ def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, ne
     hold.release()
     assert leader.value().booking_id == slow
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 3
-
-
-@pytest.mark.usefixtures("look_once")
-def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, booking_id):
-    ferry = new_client()
-    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    caught(OutcomeUnknownError, by_rest, ferry, booking_id)
-    ferry_sandbox.faults.clear()
-    assert by_rest(ferry, booking_id).booking_id == booking_id
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
 def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
@@ -155,3 +151,27 @@ def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, boo
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == booking_id
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_calls_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
+    ferry = new_client()
+    bookings = [new_booking() for _ in range(8)]
+
+    def journey(index, booking_id):
+        assert ferry.catalogue.vehicle_types()
+        confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
+        assert confirm(booking_id).booking_id == booking_id
+        booking = ferry.bookings.get(booking_id)
+        assert booking.booking_id == booking_id
+        ticket_id = booking.tickets[0].id
+        assert ferry.mcp.view_ticket(ticket_id).id == ticket_id
+        cancel = ferry.mcp.cancel_ticket if index % 2 else ferry.tickets.cancel
+        assert cancel(ticket_id).ticket_id == ticket_id
+        caught(sdk.TicketNotFoundError, ferry.tickets.get, f"none-{index}")
+
+    for call in at_once(*[partial(journey, *one) for one in enumerate(bookings)]):
+        call.value()
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 8
+    assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == 8
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1

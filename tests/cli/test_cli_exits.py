@@ -12,8 +12,6 @@ from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import DAY
 
-posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
-
 
 def test_the_codes_are_stable():
     names = ["DONE", "FAILED", "USAGE", "NOT_SENT", "REJECTED", "UNKNOWN", "DECLINED"]
@@ -215,7 +213,7 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     assert "chmod" not in cli("ports", "--token-file", str(tmp_path), code=3).err
 
 
-@posix
+@pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 def test_a_token_file_that_others_can_read_is_a_warning_and_an_idle_pipe_blocks_no_command(
     cli, ferry_sandbox, tmp_path
 ):

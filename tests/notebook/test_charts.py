@@ -20,8 +20,6 @@ from tests.support.tiers import LONG, mostly_long
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PNG = b"\x89PNG\r\n"
-
 
 def sailing(day: int, amount: float, **changes) -> Availability:
     tariff = {**samples.TARIFF, "roundtrip_locked": False, "amount": amount}
@@ -41,7 +39,7 @@ def texts(figure: Figure) -> list[str]:
 
 
 def has_png(figure: Figure) -> bool:
-    return figure._repr_png_().startswith(PNG)
+    return figure._repr_png_().startswith(b"\x89PNG\r\n")
 
 
 def test_each_route_has_a_line_of_its_cheapest_tickets_and_what_no_chart_shows_is_named():
@@ -164,13 +162,11 @@ SHOWN = {
 @pytest.mark.timeout(180)
 def test_the_notebooks_run(tmp_path, record_property):
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
-    homes = dict.fromkeys(
-        ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path)
-    )
+    homes = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")
     arguments = ["nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]
     done = subprocess.run(
         [sys.executable, "-m", *arguments, *map(str, NOTEBOOKS)],
-        env={**environment, **homes},
+        env={**environment, **dict.fromkeys(homes, str(tmp_path))},
         capture_output=True,
         text=True,
         check=False,
@@ -189,7 +185,4 @@ def test_notebooks_have_no_outputs(notebook):
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code
     assert all((cell["outputs"], cell["execution_count"]) == ([], None) for cell in code)
-
-
-def test_every_notebook_is_tested():
-    assert {notebook.stem for notebook in NOTEBOOKS} == {*SHOWN}
+    assert notebook.stem in SHOWN, "no test runs it"

@@ -210,12 +210,11 @@ def test_hooks_that_cannot_work_are_refused_and_none_are_none():
         *[({"ask": [print]}, "ask"), ({"request": ["f"]}, "request"), ({"retry": print}, "retry")],
         *[({name: [async_hook]}, "AsyncFerry") for name in NAMES],
     ]:
-        with pytest.raises(errors.ConfigurationError, match=named):
-            Ferry("t", **known, event_hooks=hooks)
-        if named == "AsyncFerry":
-            AsyncFerry("t", **known, event_hooks=hooks)
-            continue
-        with pytest.raises(errors.ConfigurationError, match=named):
-            AsyncFerry("t", **known, event_hooks=hooks)
+        for client in (Ferry, AsyncFerry):
+            if client.__name__ == named:
+                client("t", **known, event_hooks=hooks)
+                continue
+            with pytest.raises(errors.ConfigurationError, match=named):
+                client("t", **known, event_hooks=hooks)
     for hooks in (None, {}, {"request": []}):
         assert Ferry("t", **known, event_hooks=hooks)._transport.settings.hooks is None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from inspect import signature
 
 import pytest
 
@@ -202,6 +203,7 @@ def test_neighbouring_days_are_asked_where_a_day_has_nothing_and_refusals_name_t
     assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
     found = reader.trips.search(**TUNIS, on=date.max, flexible=1)
     assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
+    assert signature(reader.trips.search).parameters["max_calls"].default == 60
     report = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=3, max_calls=5).report
     assert (report.calls, len(report.not_asked), report.is_complete) == (5, 9, False)
     assert max(abs((one.day - NONE_SAILS).days) for one in report.asked) == 1, "the nearest first"
@@ -339,6 +341,9 @@ def test_no_more_searches_than_allowed_go_on_and_failures_are_named(ferry, ferry
         ferry_sandbox.faults.clear()
         ferry_sandbox.faults.add(fault, "availability.search", times=None)
         caught(error, search)  # every company fails, or would fail
+    ferry_sandbox.faults.clear()
+    ferry_sandbox.faults.add("unauthorized", "availability.search", times=None, company="GNV")
+    caught(errors.AuthenticationError, search)  # whatever the others answer
 
 
 def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):

@@ -199,7 +199,6 @@ def test_a_client_takes_a_limiter_that_it_can_ask_for_a_hundred_tasks(ferry_sand
     ):
         ferry.catalogue.ports()
     barrier = threading.Barrier(100)
-    settings = {"base_url": ferry_sandbox.base_url}
     settings["limiter"] = limiter_of(lambda _: barrier.wait() and None)
 
     async def search_together():

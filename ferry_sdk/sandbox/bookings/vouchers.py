@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 if find_spec("fpdf") is None:
     raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 
-# Letters that the standard PDF fonts lack and that have no decomposition.
-_LETTERS = str.maketrans("–—‘’“”đĐıŁł", "--''\"\"dDiLl")  # noqa: RUF001 -- such letters
+# Characters that the standard PDF fonts lack and that have no decomposition.
+_LETTERS = "\u2013\u2014\u2018\u2019\u201c\u201d\u0111\u0110\u0131\u0141\u0142\u0152\u0153"
+_SUBSTITUTES = ["-", "-", "'", "'", '"', '"', "d", "D", "i", "L", "l", "OE", "oe"]
+_TRANSLITERATION = str.maketrans(dict(zip(_LETTERS, _SUBSTITUTES, strict=True)))
 _TIME = "%d %b %Y, %H:%M (%Z)"
 
 
@@ -73,7 +75,10 @@ def _line(page: FPDF, text: str, style: Literal["", "B"] = "") -> None:
 
 def to_latin1(text: str) -> str:
     """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
-    letters = unicodedata.normalize("NFC", text).translate(_LETTERS)
-    bases = (each if each <= "\xff" else unicodedata.normalize("NFKD", each)[0] for each in letters)
-    printable = "".join(each if each.isprintable() else " " for each in bases)
-    return printable.encode("latin-1", "replace").decode("latin-1")
+    letters = unicodedata.normalize("NFC", text).translate(_TRANSLITERATION)
+    return "".join(_to_latin1(letter) if letter.isprintable() else " " for letter in letters)
+
+
+def _to_latin1(letter: str) -> str:
+    base = letter if letter <= "\xff" else unicodedata.normalize("NFKD", letter)
+    return base.encode("latin-1", "ignore").decode("latin-1") or "?"

@@ -167,3 +167,10 @@ def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
         for meal in _MEALS
         if meal["on"] in groups
     ]
+
+
+def animals_on(route: Route) -> JsonObject | None:
+    """Return how animals travel; None on fast ships, which take none."""
+    if route.fast:
+        return None
+    return {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}

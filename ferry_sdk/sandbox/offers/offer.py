@@ -11,7 +11,7 @@ from ferry_sdk.sandbox.network.catalogue import sailing_record, vehicle_record
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.network.timetable import Sailing
-from ferry_sdk.sandbox.offers.accommodation import Party, Place, meals_on
+from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ class Offer(OfferInputs):
         """Return the availability as the interface represents it."""
         sailing, company, route = self.sailing, self.sailing.company, self.sailing.journey.route
         fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
-        animals = {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -101,7 +100,7 @@ class Offer(OfferInputs):
             "passenger_count": len(self.party.travellers),
             "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
             "meals": meals_on(sailing, language),
-            "animals": None if route.fast else animals,
+            "animals": animals_on(route),
             "stops": list(sailing.stops),
             "ship_name": sailing.ship,
             "duration": max(1, (sailing.minutes + 30) // 60),
@@ -122,7 +121,7 @@ class Offer(OfferInputs):
         return record
 
     def _place_record(self, place: Place, language: str) -> JsonObject:
-        kind, company = place.kind, self.party.company
+        kind = place.kind
         return {
             "id": place.id,
             "index": place.index,
@@ -138,7 +137,7 @@ class Offer(OfferInputs):
                 "childs": self.party.number("Child"),
                 "babies": self.party.number("Infant"),
                 "passengers": [
-                    {"order": order, "type": company.age_band(each.age), "age": each.age}
+                    {"order": order, "type": self.party.company.age_band(each.age), "age": each.age}
                     for order, each in enumerate(self.party.travellers, start=1)
                 ],
                 **{name: getattr(kind, name) for name in _EQUIPMENT},

@@ -7,7 +7,7 @@ from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
-from tests.support.cutting_harms import POSITIONS, Passage, offset_of
+from tests.support.cutting_harms import Passage
 from tests.system.effects.judging import Evidence, Judgement, Outcome
 from tests.system.effects.schedules import Schedule
 from tests.system.effects.world import Subject
@@ -116,11 +116,3 @@ def test_lies_are_found_out_of_one_caller_and_of_two_and_a_read_that_never_left_
     never = evidence(Outcome(error=error, seconds=0.1, attempts=()), accepted=0)
     assert Judgement(Schedule("bookings.get"), never).violations() != []
     assert Judgement(Schedule("bookings.get"), replace(never, accepted=1)).violations() == []
-
-
-def test_the_positions_of_a_cut_follow_one_another():
-    message = passage(201, REFUSAL).reply
-    offsets = [offset_of(at, message) for at in POSITIONS]
-    assert offsets == sorted({*offsets})
-    assert (offsets[0], offsets[-1]) == (0, len(message))
-    assert message[: offsets[3]].endswith(b"\r\n\r\n")

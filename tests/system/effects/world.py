@@ -87,14 +87,8 @@ class World:
     def selection(self):
         """A sailing, chosen; its tariff's end is not told, as this summer is not the client's."""
         chosen = summer.chosen(self.direct.availability.search(**summer.search()))
-        return [
-            {
-                "availability_id": one.availability_id,
-                "tariff_id": one.tariff_id,
-                "place_id": one.place_id,
-            }
-            for one in chosen
-        ]
+        names = {"availability_id", "tariff_id", "place_id"}
+        return [one.model_dump(include=names) for one in chosen]
 
     def calm(self):
         self.sandbox.faults.clear()

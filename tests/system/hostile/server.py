@@ -32,7 +32,7 @@ _BY_ADDRESS = {
     ("GET", "/api/port"): "catalogue.ports",
 }
 _CREATED = {"bookings.create", "bookings.confirm", "bookings.cancel", "tickets.cancel"}
-_PORTS = [{"code": "FRMRS", "name": "Marseille", "country": "France"}]
+_PORTS = [samples.PORT]
 _numbers = count(1)
 
 
@@ -374,6 +374,5 @@ def _result(request):
         case "mcp.tools/list":
             return {"tools": []}
         case "mcp.resources/read":
-            ports = encode([{"code": "FRMRS", "name": "Marseille", "country": "France"}])
-            return {"contents": [{"uri": "x", "text": ports.decode()}]}
+            return {"contents": [{"uri": "x", "text": encode(_PORTS).decode()}]}
     return None

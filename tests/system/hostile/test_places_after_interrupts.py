@@ -16,8 +16,7 @@ import pytest
 
 import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry
-from tests.support import summer
-from tests.support.mcp_samples import SELECTION
+from tests.support.mcp_samples import PASSENGERS, SELECTION
 from tests.support.tiers import mostly_long
 from tests.system.hostile.kinds import Stroke
 from tests.system.hostile.server import HostileServer
@@ -35,9 +34,7 @@ ALL = (*OURS, *(str(Path(module.__file__ or "").parent) for module in (httpcore,
 CALLS = {
     "read": lambda ferry: ferry.catalogue.ports(),
     "session": lambda ferry: ferry.mcp.list_tools(),
-    "write": lambda ferry: ferry.bookings.create(
-        availabilities=SELECTION, passengers=[summer.TRAVELLER]
-    ),
+    "write": lambda ferry: ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS),
 }
 STROKES = (
     *("right", "reset after the request", "stuck inside the body"),

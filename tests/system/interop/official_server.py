@@ -6,6 +6,7 @@ import logging
 import socket
 import threading
 import time
+from contextlib import AbstractContextManager
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -27,7 +28,7 @@ def plain_server(**settings):
         root.setLevel(level)
 
 
-class Hosted:
+class Hosted(AbstractContextManager):
     """An application served by a thread of its own until its block ends, or `stop`."""
 
     def __init__(self, app, port=0):
@@ -53,9 +54,6 @@ class Hosted:
 
     def client(self, clients, **settings):
         return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         self.stop()
@@ -94,15 +92,12 @@ class Hosted:
         await self._app(scope, received, sent)
 
 
-class Official:
-    def __init__(self, mode, server=None, **settings):
+class Official(AbstractContextManager):
+    def __init__(self, mode, server=None):
         self.server = server or plain_server()
-        self._settings = {**MODES[mode], **settings}
+        self._settings = MODES[mode]
         self.is_stateful = not self._settings["stateless_http"]
         self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         self.hosted.stop()

@@ -10,7 +10,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
-from tests.support.trip import found, search_arguments
+from tests.support.trip import search_arguments, selected
 
 URI = "resource://service/ports"
 
@@ -78,9 +78,7 @@ def test_the_client_lists_searches_books_confirms_and_views(service, mode, a_sea
     (content,) = resource.contents
     assert str(content.uri) == URI
     assert "FRMRS" in [port["code"] for port in json.loads(content.text)]
-    sailing = found(ferry)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    chosen = selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
+    chosen = selected(ferry).model_dump(include={"availability_id", "tariff_id", "place_id"})
     traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
     child = traveller | {"order": 2, "type": "CHD", "age": 7, "gender": "M"}
     travellers = [traveller | {"type": "ADT", "age": 34, "gender": "F"}, child]

@@ -91,10 +91,7 @@ INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: 
         (b"abc", [b"HTTP/1.0 200 OK\r\n\r\nabc"]),
         (b"abc", [OK + b"connection: close\r\n\r\nabc"]),
         (b"abc", [CHUNKED, b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"]),
-        (
-            b"abc",
-            [SPELLED, b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n"],
-        ),
+        (b"abc", [SPELLED, b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n"]),
         (b"abc", [*INTERIM, THREE + b"abc"]),
     ],
 )
