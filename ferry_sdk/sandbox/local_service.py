@@ -40,9 +40,6 @@ class LocalService:
     Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
     """
 
-    service: Service
-    """Every operation without HTTP; a new object after each `reset`."""
-
     def __init__(
         self,
         *,
@@ -89,27 +86,20 @@ class LocalService:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
-        self.clock: Clock = Clock(now, frozen=frozen)
-        """The time of the service, which tests can move."""
-        self.faults: Faults = Faults(trial_faults())
-        """The faults to inject."""
-        self.counters: Counters = Counters(self.clock)
-        """The requests, effects and connections so far."""
-        self.request_log: RequestLog = RequestLog(self.clock, prints=log)
-        """The latest requests."""
+        self._clock = Clock(now, frozen=frozen)
+        self._faults = Faults(trial_faults())
+        self._counters = Counters(self.clock)
+        self._request_log = RequestLog(self.clock, prints=log)
         if profile is not None and not isinstance(profile, Profile):
             profile = Profile.load(profile)
-        self.profile: Profile = profile or Profile()
-        """What the service does where the interface leaves it open."""
+        self._profile = profile or Profile()
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self.mcp: McpSwitches = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        """The options of `/mcp`."""
-        self.network: Network = Network.load()
-        """The ports, companies and journeys."""
+        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        self._network = Network.load()
         self._tokens = Tokens(
             token or random_token("rw"),
             read_only_token or random_token("ro"),
@@ -125,6 +115,46 @@ class LocalService:
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
         self._build()
+
+    @property
+    def clock(self) -> Clock:
+        """The time of the service, which tests can move."""
+        return self._clock
+
+    @property
+    def faults(self) -> Faults:
+        """The faults to inject."""
+        return self._faults
+
+    @property
+    def counters(self) -> Counters:
+        """The requests, effects and connections so far."""
+        return self._counters
+
+    @property
+    def request_log(self) -> RequestLog:
+        """The latest requests."""
+        return self._request_log
+
+    @property
+    def mcp(self) -> McpSwitches:
+        """The options of `/mcp`."""
+        return self._mcp
+
+    @property
+    def profile(self) -> Profile:
+        """What the service does where the interface leaves it open."""
+        return self._profile
+
+    @property
+    def network(self) -> Network:
+        """The ports, companies and journeys."""
+        return self._network
+
+    @property
+    def service(self) -> Service:
+        """Every operation without HTTP; a new object after each `reset`."""
+        return self._service
 
     @property
     def token(self) -> str:
@@ -209,7 +239,7 @@ class LocalService:
         seed, state = self._seed, self._state
         inventory = Inventory(counts_bookings=self._inventory)
         first = 1 if seed is None else seed
-        self.service = Service(
+        service = self._service = Service(
             clock=self.clock,
             offers=Offers(self.clock, first, inventory, self.profile),
             faults=self.faults,
@@ -217,9 +247,9 @@ class LocalService:
             ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
             state=state,
         )
-        mcp = McpEndpoint(self.service, self._tokens, self.mcp, self._host)
-        control = Control(self.service, self.mcp, self._tokens, self.request_log, self.reset)
+        mcp = McpEndpoint(service, self._tokens, self.mcp, self._host)
+        control = Control(service, self.mcp, self._tokens, self.request_log, self.reset)
         mcp_route = Route("/mcp", mcp.respond, methods=["POST", "DELETE"])
-        endpoints = [*rest.routes(self.service, self._tokens), *pages.routes(), mcp_route]
+        endpoints = [*rest.routes(service, self._tokens), *pages.routes(), mcp_route]
         app = Starlette(routes=[*endpoints, *control.routes()])
         self._app = apply_conventions(app, self.clock, self.request_log, self.profile)

@@ -53,12 +53,15 @@ class Control:
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
+        """Return one route for each path, so that a 405 names all its methods."""
+        rows: dict[str, dict[str, Endpoint]] = {}
+        for each in ENDPOINTS:
+            rows.setdefault(each.path, {})[each.method] = each
         return [
             Route("/_sandbox/", self._page, methods=["GET"]),
             *(
-                Route(each.path, partial(self._answer, each), methods=[each.method])
-                for each in ENDPOINTS
+                Route(path, partial(self._answer, methods), methods=list(methods))
+                for path, methods in rows.items()
             ),
         ]
 
@@ -153,9 +156,11 @@ class Control:
         self.reset()
         return {}
 
-    async def _answer(self, row: Endpoint, request: Request) -> Response:
+    async def _answer(self, rows: Mapping[str, Endpoint], request: Request) -> Response:
+        """Answer a request of one path; HEAD is answered as GET without a body."""
         if (denied := self._access_error(request)) is not None:
             return denied
+        row = rows["GET" if request.method == "HEAD" else request.method]
         try:
             if row.method == "GET":
                 return JSONResponse(row.handle(self, dict(request.query_params)))
