@@ -67,7 +67,6 @@ class Conventions:
                 # Before a byte is sent, so that whoever has the reply finds the request.
                 log(message["status"])
                 is_logged = True
-                headers = MutableHeaders(scope=message)
                 now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
