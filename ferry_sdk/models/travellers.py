@@ -247,46 +247,53 @@ def contradictions(
     """
     problems: list[TravellerProblem] = []
     kinds: list[PassengerType | None] = []
+    documents: list[str | None] = []
+    people: set[object] = set()
+    is_known = first is not None
     day = first or first_day_possible()
     for index, traveller in enumerate(party):
-        born, stated_age = map(traveller.get, ("birth_date", "age"))
+        born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
         age = stated_age if born is None else age_on(born, day)
-        kinds.append(traveller.get("type") or (None if age is None else bands.type_at(age)))
-        is_known = first is not None
-        problems += _of_traveller(index, traveller, age, day, last or day, is_known=is_known)
+        if age is not None:
+            kind = kind or bands.type_at(age)
+            if (born and stated_age is not None) or age not in _PLAUSIBLE_AGES[kind]:
+                problem = _of_age(traveller, day, age, is_known=is_known)
+                if problem is not None:
+                    problems.append(TravellerProblem(index, *problem))
+        kinds.append(kind)
+        gender, number = traveller.get("gender"), traveller.get("doc_number")
+        if born and gender:
+            people.add((born, gender))
+        documents.append(number and "".join(number.casefold().split()))
+        expiry = traveller.get("doc_expiration")
+        if expiry is not None and expiry < (last or day):
+            late = "the document expires before the last day of travel"
+            problems.append(TravellerProblem(index, "doc_expiration", late))
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
         problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
-    if len(party) > 1:
-        problems += _repeated(party, map(_name_of, party), "last_name", _OF_PERSON)
-        problems += _repeated(party, map(_document_of, party), "doc_number", _OF_DOCUMENT)
+    if len(people) < len(party) > 1:  # else no two are one person, whatever their names are
+        problems += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
+    if len({*documents}) < len(documents):
+        problems += _repeated("doc_number", _OF_DOCUMENT, documents, party)
     return problems
 
 
-def _of_traveller(
-    index: int,
-    traveller: Mapping[str, Any],
-    age: int | None,
-    day: date,
-    last: date,
-    *,
-    is_known: bool,
-) -> Iterator[TravellerProblem]:
-    """Yield the fields of a traveller that contradict each other or the days of travel."""
-    stated_age, kind, expiry = map(traveller.get, ("age", "type", "doc_expiration"))
-    if age is None:
-        pass
-    elif age < 0 and (is_known or traveller["birth_date"] != day + timedelta(days=1)):
-        yield TravellerProblem(index, "birth_date", "after the day of travel")
-    elif stated_age not in (None, age) and (is_known or stated_age != age + 1):
-        problem = "not the age of the birth date on the day of travel"
-        yield TravellerProblem(index, "age", problem)
-    elif kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
+def _of_age(
+    traveller: Mapping[str, Any], day: date, age: int, *, is_known: bool
+) -> tuple[str, str] | None:
+    """Return the contradiction between the age, the birth date and the type of a traveller."""
+    born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
+    if age < 0 and (is_known or born != day + timedelta(days=1)):
+        return "birth_date", "after the day of travel"
+    if born is not None and stated_age is not None:
+        possible = (age,) if is_known else (age, age + 1)
+        if stated_age not in possible:
+            return "age", "not the age of the birth date on the day of travel"
+    if kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
         article = "a" if kind is PassengerType.CHILD else "an"
-        yield TravellerProblem(index, "type", f"the age is not that of {article} {kind}")
-    if expiry is not None and expiry < last:
-        problem = "the document expires before the last day of travel"
-        yield TravellerProblem(index, "doc_expiration", problem)
+        return "type", f"the age is not that of {article} {kind}"
+    return None
 
 
 _OF_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
@@ -294,18 +301,17 @@ _OF_DOCUMENT: Final = ("doc_type", "nationality")
 """Fields in which two entries differ that are not the same person, or the same document."""
 
 
-def _name_of(traveller: Mapping[str, Any]) -> str:
+def _name_of(traveller: Mapping[str, Any]) -> str | None:
     first, last = traveller.get("first_name"), traveller.get("last_name")
-    name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else ""
-    return " ".join(name.casefold().split())
-
-
-def _document_of(traveller: Mapping[str, Any]) -> str:
-    return "".join((traveller.get("doc_number") or "").casefold().split())
+    name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
+    return name and " ".join(name.casefold().split())
 
 
 def _repeated(
-    party: Sequence[Mapping[str, Any]], keys: Iterable[str], field: str, details: Sequence[str]
+    field: str,
+    details: Sequence[str],
+    keys: Sequence[str | None],
+    party: Sequence[Mapping[str, Any]],
 ) -> Iterator[TravellerProblem]:
     """Yield a problem for each entry with the key of an earlier one that differs in no detail."""
     earlier: dict[str, list[int]] = {}
@@ -315,7 +321,7 @@ def _repeated(
         others = earlier.setdefault(key, [])
         for other in others:
             pairs = [(party[index].get(name), party[other].get(name)) for name in details]
-            if all(None in pair or pair[0] == pair[1] for pair in pairs):
+            if not any(None not in pair and pair[0] != pair[1] for pair in pairs):
                 yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
                 break
         others.append(index)

@@ -295,6 +295,8 @@ def test_every_field_of_a_ticket_and_a_booking_has_its_value():
     news = {"expire_at": 1777636800, "stage": "moored"}
     booking = Booking.model_validate(samples.BOOKING | news)
     assert booking.expire_at == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+    never = Booking.model_validate(samples.BOOKING | {"expire_at": 253402300799})
+    assert never.expire_at == datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone.utc)
     assert json.loads(booking.model_dump_json())["stage"] == booking.stage == "moored"
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta, timezone
 
 import ferry_sdk as sdk
 from ferry_sdk import AgeBands, InvalidInputError, Traveller, TravellerProblem, Travellers
-from ferry_sdk.models.travellers import age_on
+from ferry_sdk.models.travellers import age_on, first_day_possible
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
@@ -58,6 +58,9 @@ def test_ages_on_a_day_give_the_types_and_a_list_is_immutable_and_hides_its_trav
     ]
     for born, day, age in rows:
         assert age_on(date.fromisoformat(born), day) == age, (born, day)
+    tomorrow = first_day_possible() + timedelta(days=1)
+    unborn = Travellers([ADA, LEO | {"birth_date": tomorrow}], bands=AgeBands(0))
+    assert [one["type"] for one in booked(unborn, None)] == ["Adult", "Child"]
     party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
     assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
     assert party[1:].bands == party.bands
@@ -119,6 +122,11 @@ CONTRADICTIONS = [
     ("an expired document", [ADA | {"doc_expiration": "2027-07-06"}], 0, "doc_expiration"),
     ("one number", [ADA | {"doc_number": "xy 12"}, LEO | {"doc_number": "XY12"}], 1, "doc_number"),
     ("one person twice", [ADA, LEO, ADA | {"first_name": " ZOË "}], 2, "last_name"),
+    (
+        "a word in the other name",
+        [ADA | {"first_name": "Zoë Ng", "last_name": "Li"}, ADA | {"last_name": "Ng Li"}],
+        *(1, "last_name"),
+    ),
     ("once by age", [ADA, LEO, ADA | {"birth_date": None, "age": 36}], 2, "last_name"),
     ("an infant alone", [BABY], 0, "type"),
     ("an infant with a child", [LEO, BABY], 1, "type"),
@@ -142,6 +150,7 @@ def test_contradictions_are_refused_before_anything_is_sent_and_what_may_be_true
     french, italian = ({"doc_number": "1", "nationality": one} for one in ("FR", "IT"))
     for name, members in [
         ("twins", [ADA, LEO, twin]),
+        ("one word and two", [ADA | {"first_name": "Jo Anne"}, ADA | {"first_name": "Joanne"}]),
         ("father and son of one name", [ADA, ADA | {"birth_date": "1960-01-01"}]),
         ("one number in two countries", [ADA | french, LEO | italian]),
         ("an adult of eleven", [LEO | {"type": "Adult"}]),
