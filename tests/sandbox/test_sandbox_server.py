@@ -144,6 +144,9 @@ def test_reset_keeps_only_the_address_the_tokens_and_what_the_service_was_given(
     with Sandbox(mcp=McpOptions(result="text"), now=moment, frozen=True) as sandbox:
         before = (sandbox.base_url, sandbox.token, sandbox.service)
         assert ports(sandbox, sandbox.token).headers["date"] == "Tue, 29 Feb 2028 08:00:00 GMT"
+        sandbox.faults.add("rate_limited", retry_after=60, as_date=True)
+        again = ports(sandbox, sandbox.token).headers["retry-after"]
+        assert again == "Tue, 29 Feb 2028 08:01:00 GMT"
         sandbox.clock.advance(3600)
         sandbox.clock.resume()
         sandbox.faults.add("rate_limited", times=None)

@@ -6,8 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
-from datetime import datetime, timezone
-from email.utils import format_datetime, parsedate_to_datetime
+from email.utils import format_datetime
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -39,9 +38,8 @@ class Conventions:
     """Applies the headers of the service to every request and response.
 
     A response gets a request id, the correlation id of the request and the date by the service's
-    clock; a date in `Retry-After` moves to that clock. A request keeps only its preferred encoding,
-    because the middleware that compresses looks for the word `gzip` and ignores its weight. A body
-    over the size limit is not read further.
+    clock. A request keeps only its preferred encoding, because the middleware that compresses looks
+    for the word `gzip` and ignores its weight. A body over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -67,16 +65,11 @@ class Conventions:
                 # Before a byte is sent, so that whoever has the reply finds the request.
                 log(message["status"])
                 is_logged = True
-                now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
                 if self._has_date:
-                    headers["date"] = format_datetime(now, usegmt=True)
-                again = headers.get("retry-after", "0")
-                if not again.isdigit():
-                    moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
-                    headers["retry-after"] = format_datetime(moment, usegmt=True)
+                    headers["date"] = format_datetime(self._clock.now(), usegmt=True)
             await send(message)
 
         def log(status: int | None) -> None:
