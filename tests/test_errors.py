@@ -193,12 +193,6 @@ def test_a_class_is_a_public_name_and_its_copies_keep_all_but_a_pickle_what_stay
         assert (str(again), repr(again)) == (str(error), repr(error)), protocol
 
 
-def failure(call, *args):
-    with pytest.raises(FerryError) as info:
-        call(*args)
-    return info.value
-
-
 HOME = str(Path(ferry_sdk.__file__).parent)
 SERVICES = {
     "refusal": httpx.Response(422, json={"error": True, "code": "X", "message": "no"}),
@@ -223,7 +217,9 @@ SERVICES = {
 )
 def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, service, call, raw):
     ferry = client_of(clients, Exchanges(SERVICES[service]))
-    error = failure(call, ferry.with_raw_response if raw else ferry)
+    with pytest.raises(FerryError) as info:
+        call(ferry.with_raw_response if raw else ferry)
+    error = info.value
     frames = traceback.extract_tb(error.__traceback__)
     assert 1 <= sum(frame.filename.startswith(HOME) for frame in frames) <= 3
     assert error.__context__ is None or error.__suppress_context__
@@ -236,8 +232,8 @@ def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, ser
 
 
 def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names_its_field(clients):
-    error = failure(client_of(clients, Exchanges(httpx.Response(200))).tickets.get, "..")
-    assert isinstance(error, errors.InvalidInputError)
+    ferry = client_of(clients, Exchanges(httpx.Response(200)))
+    error = caught(errors.InvalidInputError, ferry.tickets.get, "..")
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None
     reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
@@ -249,11 +245,11 @@ def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names
 
 def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "*.confirm*", times=None)
-    first = failure(both.bookings.confirm, "b-1")
-    again = failure(both.bookings.confirm, "b-1")
-    other = failure(both.bookings.confirm, "b-2")
+    first, again, other = (
+        caught(errors.OutcomeUnknownError, both.bookings.confirm, booking_id)
+        for booking_id in ("b-1", "b-1", "b-2")
+    )
     for error in (first, again, other):
-        assert isinstance(error, errors.OutcomeUnknownError)
         assert (error.request.method, error.request.path) == ("POST", "/api/booking/confirm")
         assert error.outcome == "unknown"
         assert error.correlation_id
@@ -262,7 +258,6 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sa
         assert re.fullmatch("[0-9a-f]{32}", error.request.digest)
     assert first.request == again.request
     assert first.request != other.request
-    lost = failure(both.mcp.confirm_booking, "b-1")
-    assert isinstance(lost, errors.OutcomeUnknownError)
+    lost = caught(errors.OutcomeUnknownError, both.mcp.confirm_booking, "b-1")
     assert lost.request.path == "/mcp tools/call confirm_booking"
     assert lost.operation == "mcp.confirm_booking"

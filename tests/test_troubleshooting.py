@@ -3,12 +3,9 @@
 import asyncio
 import pickle
 import re
-import ssl
 import sys
-import threading
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
-from socket import create_server
 
 import pytest
 import trustme
@@ -20,6 +17,8 @@ from ferry_sdk.sandbox import Sandbox
 from tests.support.blocks import ROOT, fits, python
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
+from tests.transport.conftest import of_a_server
+from tests.transport.scripted import Service, over_tls
 
 QUOTED = re.findall(
     r"^### `(.+)`$", (ROOT / "docs" / "troubleshooting.md").read_text("utf-8"), re.MULTILINE
@@ -59,23 +58,6 @@ def message(use):
     with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
         use()
     return str(caught.value).partition("\n")[0]
-
-
-@contextmanager
-def untrusted_server():
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
-
-    def shake():
-        connection, _ = listener.accept()
-        with connection, suppress(OSError):
-            context.wrap_socket(connection, server_side=True)
-
-    with create_server(("127.0.0.1", 0)) as listener:
-        answering = threading.Thread(target=shake)
-        answering.start()
-        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
-        answering.join()
 
 
 async def token():
@@ -134,8 +116,8 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     with Sandbox() as stopped:
         pass
     yield message(lambda: ports(base_url=stopped.base_url))
-    with untrusted_server() as untrusted:
-        yield message(lambda: ports(base_url=untrusted))
+    with Service(over_tls(of_a_server(trustme.CA(), "localhost"))) as untrusted:
+        yield message(lambda: ports(base_url=untrusted.secure_url))
     yield message(lambda: ports(base_url=url.replace("http:", "https:")))
     with monkeypatch.context() as environment:
         environment.setenv("SSL_CERT_FILE", str(folder / "none.pem"))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from ferry_sdk import FerryError, OutcomeUnknownError
+from ferry_sdk import OutcomeUnknownError
 from tests.backend.gathering import eventually
 from tests.support.both import Clients
+from tests.support.exchanges import caught
 from tests.support.injected import LIBRARIES
 from tests.support.trip import PASSENGERS
 
@@ -116,8 +117,9 @@ def is_tried_again(caller, call, ferry, service):
 
 def is_never_sent(caller, call, ferry, *kinds):
     """Check that what cannot arrive is tried as often as a read would be, and said so."""
-    error = failure(call, ferry)
-    assert type(error) in kinds
+    with pytest.raises(kinds) as failed:
+        call.make(ferry)
+    error = failed.value
     assert error.outcome == "not_sent"
     assert re.search(r"\((\S+:\d+)\)", str(error)), "names host and port"
     assert (sent(error.attempts), caller.tries) == ([False] * 3, 3)
@@ -139,14 +141,7 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
         assert service.asked == [call.line] * seen + ["GET /api/booking/b-1"]
         assert (sent(raw.attempts), caller.tries) == ([True, True], 2)
     else:
-        error = failure(call, ferry)
-        assert type(error) is OutcomeUnknownError
+        error = caught(OutcomeUnknownError, call.make, ferry)
         assert (error.outcome, sent(error.attempts)) == ("unknown", [True])
         eventually(lambda: len(service.asked) >= seen)
         assert (service.asked, caller.tries) == ([call.line] * seen, 1)
-
-
-def failure(call, ferry):
-    with pytest.raises(FerryError) as failed:
-        call.make(ferry)
-    return failed.value

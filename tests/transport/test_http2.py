@@ -1,7 +1,5 @@
 """HTTP/2: a stream that was begun was sent, whatever became of the connection."""
 
-import ssl
-
 import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -10,6 +8,7 @@ from h2.events import ConnectionTerminated, RequestReceived, StreamEnded
 from hyperframe.frame import GoAwayFrame
 
 from tests.transport.calls import ABANDONED_BODY, READ, is_sent_once, is_tried_again, sent
+from tests.transport.conftest import of_a_server
 from tests.transport.scripted import Service, answer_to, over_tls
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
@@ -77,8 +76,7 @@ def over_http2(context, follow=Peer.serve):
 
 @pytest.fixture(scope="session")
 def many(authority):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
+    context = of_a_server(authority, "localhost")
     context.set_alpn_protocols(["h2"])
     return context
 

@@ -10,7 +10,7 @@ import pytest
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 from tests.backend.gathering import UnderWay, eventually
 from tests.transport import scripted as do
-from tests.transport.calls import CREATE, READ, failure, is_never_sent, is_tried_again, sent
+from tests.transport.calls import CREATE, READ, is_never_sent, is_tried_again, sent
 from tests.transport.scripted import Service
 
 
@@ -29,10 +29,10 @@ def test_a_name_that_is_not_found_or_cannot_be_one(caller, call):
     # Asking for it may take longer than is given.
     ferry = caller.ferry("http://ferry.invalid", timeout=1)
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
-    error = failure(call, caller.ferry(f"http://{'a' * 64}.example"))
-    assert isinstance(error, ConfigurationError | ConnectionFailedError)
-    assert error.outcome == "not_sent"
-    assert not any(sent(error.attempts))
+    with pytest.raises((ConfigurationError, ConnectionFailedError)) as refused:
+        call.make(caller.ferry(f"http://{'a' * 64}.example"))
+    assert refused.value.outcome == "not_sent"
+    assert not any(sent(refused.value.attempts))
 
 
 def test_a_connection_that_is_not_taken_in_time(caller, call):

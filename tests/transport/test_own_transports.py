@@ -5,7 +5,8 @@ from contextlib import suppress
 import pytest
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError
-from tests.transport.calls import ABANDONED_BODY, CREATE, failure, is_never_sent, is_sent_once, sent
+from tests.support.exchanges import caught
+from tests.transport.calls import ABANDONED_BODY, CREATE, is_never_sent, is_sent_once, sent
 from tests.transport.scripted import Service, cut, in_turn, read_request, serve
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
@@ -58,8 +59,8 @@ def test_one_that_is_refused(caller, call, kind):
 def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
-        error = failure(CREATE, caller.ferry("https://localhost", transport=transport))
-        assert type(error) is OutcomeUnknownError
+        ferry = caller.ferry("https://localhost", transport=transport)
+        error = caught(OutcomeUnknownError, CREATE.make, ferry)
         assert sent(error.attempts) == [True]
 
 
@@ -67,7 +68,6 @@ def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
     refuse = lambda connection: connection.service.refuse()  # noqa: E731
     with Service(in_turn(read_request, refuse, cut)) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
-        error = failure(CREATE, ferry)
-        assert type(error) is OutcomeUnknownError
+        error = caught(OutcomeUnknownError, CREATE.make, ferry)
         assert "ConnectError" in str(error)
         assert (sent(error.attempts), service.asked) == ([True], [CREATE.line])

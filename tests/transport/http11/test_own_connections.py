@@ -10,14 +10,11 @@ from ferry_sdk import AsyncFerry, RequestTimeoutError
 from ferry_sdk._transport import default_client
 from ferry_sdk._transport.http11 import asyncio_stream
 from tests.backend.descriptors import connections_to
-from tests.support.trip import PASSENGERS
 from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
-
-CHOICE = [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}]
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +38,7 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
             await ferry.catalogue.ports()
             read.set()
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
-            await ferry.bookings.create(availabilities=CHOICE, passengers=PASSENGERS[:1])
+            await CREATE.make(ferry)
 
     with Service(wrapped(once), wrapped(do.serve)) as service:
         asyncio.run(calls(service))
