@@ -15,7 +15,7 @@ from ferry_sdk._protocols.error_responses import (
     service_error,
     unexpected_response,
 )
-from ferry_sdk._protocols.json_body import decode_or_text, is_list, items_of, members_of
+from ferry_sdk._protocols.json_body import decode_json, is_list, items_of, members_of
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -59,7 +59,7 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     if value is None:
         value = _value_of(texts)
     if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
-        value = decode_or_text(value.encode())
+        value = _parse_text(value)
     if value is None:
         if gives_list and not texts:
             return []
@@ -81,7 +81,7 @@ def resource_value(result: object, head: Reply) -> object:
     texts = [_text_of(members_of(item)) for item in contents]
     if None in texts:
         raise unexpected_result("the content of the resource cannot be decoded", head)
-    values = [decode_or_text(text.encode()) for text in texts if text is not None]
+    values = [_parse_text(text) for text in texts if text is not None]
     for value in values:
         raise_service_error(value, head)
     if len(values) == 1:
@@ -121,8 +121,7 @@ def unexpected_result(problem: str, head: Reply, body: object = None) -> Unexpec
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Reply) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
-    decoded = (decode_or_text(text.encode()) for text in plain)
-    for candidate in (members.get("structuredContent"), *decoded):
+    for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
         error = service_error(candidate, head, members)
         if error is not None:
             return error
@@ -149,12 +148,19 @@ def _texts(content: object) -> list[str]:
 def _value_of(texts: list[str]) -> object:
     if not texts:
         return None
-    values = [decode_or_text(text.encode()) for text in texts]
+    values = [_parse_text(text) for text in texts]
     if len(values) == 1:
         return values[0]
     if not any(isinstance(value, str) for value in values):
         return values
-    return decode_or_text("".join(texts).encode())
+    return _parse_text("".join(texts))
+
+
+def _parse_text(text: str) -> object:
+    try:
+        return decode_json(text.encode())
+    except ValueError:
+        return text
 
 
 def _text_of(resource: dict[str, object]) -> str | None:
