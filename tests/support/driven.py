@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 
 import pytest
 
+from ferry_sdk._engine import effects
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
@@ -83,17 +84,7 @@ class Driver:
         return datetime.fromtimestamp(self.calendar() + ahead, timezone.utc)
 
     def walk(self, steps):
-        try:
-            effect = next(steps)
-            while True:
-                try:
-                    result = self.perform(effect)
-                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
-                    effect = steps.throw(error)
-                else:
-                    effect = steps.send(result)
-        except StopIteration as end:
-            return end.value
+        return effects.drive(steps, self.perform)
 
     def perform(self, effect):
         self.effects.append(effect)

@@ -25,13 +25,10 @@ class Hold:
         if not self._left or not fnmatchcase(operation, self._operation):
             return await self._answer(operation, request, produce)
         self._left -= 1
-        if self._replies:
-            response = await self._answer(operation, request, produce)
-            await self._until_released()
-            return response
+        reply = await self._answer(operation, request, produce) if self._replies else None
         await request.body()
         await self._until_released()
-        return await self._answer(operation, request, produce)
+        return reply or await self._answer(operation, request, produce)
 
     async def _until_released(self):
         self.held += 1
