@@ -105,7 +105,7 @@ class Worker:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("number", "seed"), [(6, 1), (120, 2)])
+@pytest.mark.parametrize(("number", "seed"), [(6, 1), (80, 2)])
 def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
     ferry_sandbox, url, tmp_path, number, seed, record_property
 ):

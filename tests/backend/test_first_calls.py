@@ -73,12 +73,12 @@ def calls(ferry, folder):
 def test_no_call_of_a_new_process_loads_a_module(
     kind, half, ferry, ferry_sandbox, tmp_path, record_property
 ):
-    """Each call meets one fault in each kind of client, and each fault in one of two kinds."""
+    """Each call meets one fault in each kind of client, and half of all faults in two kinds."""
     errors = []
     with program(kind, ferry_sandbox, tmp_path) as call:
         for index, (name, given) in enumerate(calls(ferry, tmp_path)):
             one = (FAULTS[index % len(FAULTS)],)
-            for fault in (*(one if half is None else FAULTS[(index + half) % 2 :: 2]), None):
+            for fault in (*(one if half is None else FAULTS[(index + half) % 4 :: 4]), None):
                 ferry_sandbox.faults.clear()
                 if fault is not None:
                     ferry_sandbox.faults.add(fault, times=1)
