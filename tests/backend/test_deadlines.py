@@ -84,11 +84,11 @@ def client_at(any_clients):
     return client
 
 
-def trickled(start, piece, every=0.05):
+def trickled(start, piece):
     def trickle(connection):
         connection.request()
         connection.socket.sendall(start)
-        while not connection.service.stopped.wait(every):
+        while not connection.service.stopped.wait(0.05):
             connection.socket.sendall(piece)
 
     return trickle

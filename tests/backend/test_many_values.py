@@ -5,6 +5,7 @@ import json
 import threading
 import time
 import tracemalloc
+from unittest.mock import Mock
 
 import anyio
 import pytest
@@ -30,8 +31,8 @@ MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": b"[" + b"0," * 4_100_000 
 NUMBER = 45_000
 
 
-def packed(content, status="200 OK"):
-    return replied(gzip.compress(content, 1), PACKED, status=status)
+def packed(content):
+    return replied(gzip.compress(content, 1), PACKED)
 
 
 @pytest.mark.parametrize("content", MANY.values(), ids=MANY)
@@ -53,10 +54,7 @@ def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monke
         error = caught(UnexpectedResponseError, ferry.bookings.get, "b-1")
         assert "JSON values" in str(error)
         assert error.status_code == 200
-
-    def full(*_):
-        raise MemoryError
-
+    full = Mock(side_effect=MemoryError)
     monkeypatch.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
     with Service(packed(b"{}"), serve) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
@@ -66,10 +64,7 @@ def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monke
 
 @each("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
 def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(monkeypatch, name):
-    def full(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr(json_body, "from_json", full)
+    monkeypatch.setattr(json_body, "from_json", Mock(side_effect=MemoryError))
     kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
     error = caught(kind, scripted_driver(then=good(BOOKING)).raw, name, max_retries=0)
     assert "memory" in str(error)

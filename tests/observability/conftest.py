@@ -7,10 +7,10 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from tests.backend.conftest import booking_id, new_booking, portal
+from tests.backend.conftest import authority, booking_id, good, journal, new_booking, noting, portal
 from tests.support.trip import PASSENGERS
 
-__all__ = ["booking_id", "new_booking", "portal"]
+__all__ = ["authority", "booking_id", "good", "journal", "new_booking", "noting", "portal"]
 
 NAMES = ("request", "response", "retry", "outcome")
 

@@ -8,7 +8,6 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError
-from ferry_sdk.journal import Journal
 from tests.observability.conftest import NAMES
 
 
@@ -87,33 +86,26 @@ ENDED = [
 
 @pytest.mark.parametrize(("name", "state", "said"), ENDED)
 def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
-    portal, ferry_sandbox, caplog, monkeypatch, tmp_path, booking_id, name, state, said
+    portal, ferry_sandbox, caplog, monkeypatch, noting, booking_id, name, state, said
 ):
     monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 20.0)
-    ended = []
 
-    class Noting(Journal):
-        def end(self, entry_id, state):
-            super().end(entry_id, state)
-            ended.append(state)
-
-    async def main(journal):
+    async def main():
         with anyio.CancelScope() as scope:
 
             async def hook(_):
                 scope.cancel()
                 await anyio.sleep(15)
 
-            known = {"base_url": ferry_sandbox.base_url, "journal": journal}
+            known = {"base_url": ferry_sandbox.base_url, "journal": noting}
             ferry = AsyncFerry(ferry_sandbox.token, **known, event_hooks={name: [hook]})
             await ferry.bookings.confirm(booking_id)
         assert scope.cancelled_caught
         await ferry.aclose()
 
     ferry_sandbox.counters.reset()
-    with Noting(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
-        portal.call(main, journal)
-    assert ended == [state]
+    portal.call(main)
+    assert noting.states == [state]
     assert bool(ferry_sandbox.counters.effects_of("bookings.confirm")) == (state != "not_sent")
     warned = [record.getMessage() for record in warnings_of(caplog)]
     assert len(warned) == (said is not None)

@@ -6,14 +6,12 @@ from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
-import trustme
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from ferry_sdk import Ferry, FerryError, Rate, otel
 from tests.backend.children import Child
 from tests.observability.conftest import CANARIES, call_in_vain
-from tests.transport.conftest import of_a_server
 from tests.transport.scripted import Service, over_tls
 
 COUNTED = ("ferry.retry", "ferry.outcome.unknown", "http.client.open_connections")
@@ -137,12 +135,13 @@ def test_open_connections_are_those_of_a_provider(make_client, make_metered_clie
 
 
 @pytest.mark.own_http_client(reason="a caller's own client trusts what the caller says")
-def test_open_connections_over_tls_are_counted(any_clients, meters, tmp_path, monkeypatch):
-    authority = trustme.CA()
+def test_open_connections_over_tls_are_counted(
+    any_clients, meters, authority, good, tmp_path, monkeypatch
+):
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     hooks = otel.event_hooks(meter_provider=meters.provider)
-    with Service(over_tls(of_a_server(authority, "localhost"))) as service:
+    with Service(over_tls(good)) as service:
         made = [any_clients("t", base_url=service.secure_url, event_hooks=hooks) for _ in range(2)]
         server = {"server.address": "localhost", "server.port": service.port}
         count_connections(meters, server, *made)

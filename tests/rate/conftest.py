@@ -3,9 +3,12 @@
 import pytest
 
 from ferry_sdk.rate import redis_schedule
+from tests.backend.conftest import journal
 from tests.rate.simulation import World
 from tests.rate.virtual_redis import VirtualRedis
 from tests.support.redis_server import RedisServer, binary
+
+__all__ = ["journal"]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, Rate, errors
 from ferry_sdk._engine.limiter import current_request
-from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.http.conventions import Conventions
 from tests.backend.gathering import UnderWay, eventually
 from tests.support.exchanges import caught
@@ -29,12 +28,6 @@ def requests(monkeypatch):
 
     monkeypatch.setattr(Conventions, "__call__", note)
     return paths
-
-
-@pytest.fixture
-def journal():
-    with Journal("sqlite://") as made:
-        yield made
 
 
 @pytest.fixture

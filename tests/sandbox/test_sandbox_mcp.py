@@ -13,6 +13,7 @@ from offline_service import ADULT, NOW, ONE_TICKET, ServiceOverHttp, run, search
 from ferry_sdk.sandbox import McpOptions, McpSwitches
 from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
+from tests.support.shapes import is_about_shape
 
 BOTH = "application/json, text/event-stream"
 PORTS = "resource://service/ports"
@@ -20,16 +21,6 @@ SEARCH = {
     "request": search_request(ONE_TICKET, NOW.date() + timedelta(days=61)),
     "passengers": [ADULT],
 }
-ABOUT_SHAPES = """
-missing unknown_field text empty too_long too_many whole_number boolean list object too_small
-too_great choice date time moment email country document_number prefix phone vehicle_form malformed
-either
-"""
-"""The keys of the messages about the shape of a request, which the schemas describe."""
-SHAPES = [
-    re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", messages("en")[key]))))
-    for key in ABOUT_SHAPES.split()
-]
 
 
 class Caller(ServiceOverHttp):
@@ -442,7 +433,7 @@ class Tools:
         result = self.caller.tool(name, arguments).json()["result"]
         error = result["structuredContent"] if result.get("isError") else {"message": ""}
         said = [each["message"] for each in error.get("errors", [])] or [error["message"]]
-        wrong = [words for words in said if words and any(one.fullmatch(words) for one in SHAPES)]
+        wrong = [words for words in said if words and is_about_shape(words)]
         assert (wrong == []) == is_valid
         return wrong
 

@@ -8,16 +8,15 @@ BASE_URL = "https://ferry.test"
 
 
 class Scripted:
-    def __init__(self, *replies, opening=None):
+    def __init__(self, *replies):
         self._replies = list(replies)
-        self._opening = opening or _initialize_reply
         self.requests = []
 
     def __call__(self, request):
         self.requests.append(request)
         message = json.loads(request.content)
         if message["method"] == "initialize":
-            return self._opening(message)
+            return _initialize_reply(message)
         if "id" not in message:
             return httpx.Response(202)
         return (self._replies.pop(0) if len(self._replies) > 1 else self._replies[0])(message)
