@@ -123,13 +123,12 @@ class Batch(Generic[K, T]):
 
         The deadline is `until`. With changes, it is that of the settings if that is earlier.
         """
-        changed = replace(settings, **begun.changes)
-        if self.until is None:
-            return changed
-        deadline = max(0.0, self.until - time.monotonic())
-        if begun.changes and changed.deadline is not None:
-            deadline = min(deadline, changed.deadline)
-        return replace(changed, deadline=deadline)
+        changes = dict(begun.changes)
+        if self.until is not None:
+            own = changes.get("deadline", settings.deadline) if changes else None
+            left = max(0.0, self.until - time.monotonic())
+            changes["deadline"] = left if own is None else min(left, own)
+        return replace(settings, **changes) if changes else settings
 
     def answer(
         self, number: int, value: T | None, error: BaseException | None

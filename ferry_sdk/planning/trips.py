@@ -219,7 +219,9 @@ def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | Non
     tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
     if not tariffs or not sailing.places:
         return None
-    fares = _of_type(kind, [Fare("single", (tariff,)) for tariff in tariffs])
+    wanted = [tariff for tariff in tariffs if kind is None or tariff.type.upper() == kind]
+    wanted.sort(key=attrgetter("amount"))  # the amount of a fare takes longer to read
+    fares = tuple(Fare("single", (tariff,)) for tariff in wanted)
     return Trip(sailing, None, fares, (offer.search.company,))
 
 
