@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import deque
+from contextlib import nullcontext
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +45,12 @@ class BatchTasks:
             scope = anyio.CancelScope()
             self._scopes.add(scope)
             self._start(scope, *begun)
-        with anyio.move_on_after(seconds_until(until, math.inf)):
-            while not self._ended:
-                self._event = anyio.Event()
-                await self._event.wait()
+        if not self._ended:
+            timeout = None if until is None else anyio.move_on_after(seconds_until(until, math.inf))
+            with timeout or nullcontext():
+                while not self._ended:
+                    self._event = anyio.Event()
+                    await self._event.wait()
         return self._batch.answer(*self._ended.popleft()) if self._ended else None
 
     async def stop(self) -> None:
