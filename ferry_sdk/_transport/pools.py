@@ -49,9 +49,11 @@ class LoopResources(Generic[ClientT, LockT]):
     """
 
     def __init__(self, given: ClientT | None, settings: Settings, *, is_async: bool) -> None:
-        is_local_only = settings.is_local_only
-        self.connections = OpenConnections(is_ours=given is None, is_local_only=is_local_only)
-        self.closing = Signal()
+        is_local = settings.is_local_only
+        self.connections: OpenConnections = OpenConnections(
+            is_ours=given is None, is_local_only=is_local
+        )
+        self.closing: Signal = Signal()
         self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
         client: Any = given
         if client is None:

@@ -47,9 +47,9 @@ class OpenConnections:
 
     def __init__(self, *, is_ours: bool, is_local_only: bool) -> None:
         self.is_ours = is_ours
-        self.pid = process_id()
+        self.pid: int = process_id()
         self.is_local_only = is_local_only
-        self.is_closed = False
+        self.is_closed: bool = False
         self._sockets: WeakSet[socket] = WeakSet()
         self._by_stream: WeakKeyDictionary[Any, ref[socket]] = WeakKeyDictionary()
 

@@ -73,7 +73,9 @@ class CommandError(Exception):
 
     def __init__(self, code: Exit, text: str, /, hint: str | None = None, **fields: object) -> None:
         super().__init__(text)
-        self.code, self.hint, self.fields = code, hint, fields
+        self.code: Exit = code
+        self.hint: str | None = hint
+        self.fields: dict[str, object] = fields
 
 
 def interrupted_write(written: JournalEntry | OrderRecord) -> CommandError:
