@@ -91,7 +91,7 @@ def rate() -> None:
 
 def sandbox() -> None:
     """Ask the local service something."""
-    import_all("ferry_sdk.sandbox")
+    import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")  # users bring pytest
     import_module("ferry_sdk.cli.demo")
     local = import_module("ferry_sdk.sandbox")
     with (
