@@ -167,7 +167,7 @@ class PrivateDatabase:
         # mode=rw: SQLite must not create a file that was deleted, with other permissions.
         uri = f"{self.path.as_uri()}?mode=rw"
         return sqlite3.connect(
-            uri, timeout, isolation_level=None, check_same_thread=False, uri=True
+            uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
         )
 
     def prepare(self, connection: sqlite3.Connection) -> None:

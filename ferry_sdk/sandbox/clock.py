@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
-from typing import NamedTuple
 
 # Within these years, Python can represent every sailing, deadline and validity.
 _EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LATEST = datetime(2199, 12, 31, tzinfo=timezone.utc)
 
 
-class ClockState(NamedTuple):
+@dataclass(frozen=True)
+class ClockState:
     """The state of a clock: its distance from real time, and when it is frozen if it is."""
 
     offset: timedelta
@@ -96,7 +97,7 @@ class Clock:
     def freeze(self) -> None:
         """Stop the clock until `resume`; `advance` and `travel_to` still move it."""
         with self._lock:
-            self._change(self._state._replace(frozen_at=self.now()))
+            self._change(replace(self._state, frozen_at=self.now()))
 
     def resume(self) -> None:
         """Let the clock run again."""
@@ -125,7 +126,7 @@ class Clock:
         if self._state.frozen_at is None:
             self._change(ClockState(moment - _real_time(), None))
         else:
-            self._change(self._state._replace(frozen_at=moment))
+            self._change(replace(self._state, frozen_at=moment))
         return moment
 
 
