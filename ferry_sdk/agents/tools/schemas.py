@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 
 from ferry_sdk._runtime.data import data_beside
+from ferry_sdk.models.availability import InBoard
 from ferry_sdk.models.docstrings import field_descriptions, split_docstring
 
 Schema = dict[str, Any]
@@ -51,6 +52,7 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
         described: A type that consists of records.
         fields_of: Return the fields that are shown, from the name of a record and all its fields.
     """
+    InBoard.model_rebuild()  # its serializer writes a default; pydantic 2.9 does not build it
     schema = TypeAdapter[Any](described).json_schema(mode="serialization", by_alias=False)
     definitions = schema.get("$defs", {})
     for definition in (schema, *definitions.values()):
