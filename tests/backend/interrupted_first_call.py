@@ -28,6 +28,7 @@ class Interruption:
         self.left = number
         self.where = None
         self.met = set()
+        self.trace = self.of_call  # held, because Python calls it after it raised in a finalizer
 
     def of_call(self, frame, *_):
         if frame.f_code.co_name == "start" and "context.py" in frame.f_code.co_filename:
@@ -67,7 +68,7 @@ def run(place):
     first = "interrupted"
     with suppress(KeyboardInterrupt):  # between the call and here
         if kind == "lines":
-            sys.settrace(interruption.of_call)
+            sys.settrace(interruption.trace)
         else:
             signal.setitimer(signal.ITIMER_REAL, float(place))
         first = create(ferry)

@@ -69,12 +69,13 @@ class Interruption:
         self._counts = False
         self._met = set()
         self.where = None
+        self._trace = self._of_call  # held, because Python calls it after it raised in a finalizer
 
     def left(self):
         self._counts = True
 
     def __enter__(self):
-        sys.settrace(self._of_call)
+        sys.settrace(self._trace)
 
     def __exit__(self, *_):
         sys.settrace(None)

@@ -192,11 +192,12 @@ class Signals:
     def __init__(self, count_requests, lines=None, seconds=None):
         self.lines, self.seconds = lines, seconds
         self._count_requests = count_requests
+        self._trace = self._of_call  # held, because Python calls it after it raised in a finalizer
         self._met: set[tuple[str, int, int]] = set()
 
     def __enter__(self):
         self._handler = signal.signal(signal.SIGALRM, self._interrupt)
-        sys.settrace(self._of_call)
+        sys.settrace(self._trace)
 
     def __exit__(self, *_):
         signal.setitimer(signal.ITIMER_REAL, 0)

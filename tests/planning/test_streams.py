@@ -22,6 +22,7 @@ def ferry(ferry_sandbox):
 def test_a_stream_gives_what_a_search_gives_before_the_last_answer(ferry, ferry_sandbox):
     found = ferry.trips.search(**STRAIT)
     stream = ferry.trips.stream(**STRAIT)
+    assert stream.report.has_route
     streamed, searched = ([trip.outward.sailing_id for trip in trips] for trips in (stream, found))
     assert sorted(streamed) == sorted(searched)
     assert stream.report.calls == found.report.calls

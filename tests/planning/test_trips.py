@@ -12,6 +12,7 @@ from inspect import signature
 import pytest
 
 from ferry_sdk import Ferry, Port, TripSearch, correlation, errors
+from ferry_sdk.planning import catalogues
 from tests.backend.gathering import UnderWay, eventually
 from tests.planning.strait import ADULT, STRAIT, companies, found_without, slow
 from tests.planning.strait import DAY as GNV_SAILS
@@ -146,8 +147,8 @@ def test_a_return_trip_has_fares_for_one_booking_and_is_found_where_the_ways_are
     other = reader.trips.search(**TUNIS, on=GNV_SAILS)[0]
     assert caught(errors.InvalidInputError, trip.select, other.fares[0]).field == "fare"
     for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
-        found = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name])
-        assert companies(found.report.asked) == {"GNV"}
+        report = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name]).report
+        assert companies(report.asked) == {"GNV"}
     iterators = {"passengers": iter(ADULT), "companies": iter(["GNV", "CTN"])}
     moment = datetime(2050, 6, 6, 23, 30)  # noqa: DTZ001 -- what a program may pass
     found = reader.trips.search("Genoa", "Tunis", on=moment, **iterators)
@@ -161,12 +162,16 @@ def test_a_return_trip_has_fares_for_one_booking_and_is_found_where_the_ways_are
     ):
         refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
         assert refused.field == field, ends
+    cars = ("Volkswagen Golf", {"code": "VOLKSWAGEN__GOLF"})
+    prices = [reader.trips.search(**TUNIS, on=GNV_SAILS, vehicle=car)[0].price for car in cars]
+    assert prices[0] == prices[1] > other.price
     port = reader.with_options(language="fr").places.get("Gênes")
     assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
 def test_a_return_trip_may_be_of_two_companies(ferry):
     trips = ferry.trips.search(**TUNIS, on=NONE_SAILS, back=NONE_SAILS + timedelta(4), flexible=2)
+    assert {("GNV", "CTN"), ("CTN", "GNV")} < {trip.companies for trip in trips}
     mixed = next(trip for trip in trips if len(trip.companies) > 1)
     assert {fare.kind for fare in mixed.fares} == {"two_singles"}
     assert booked(ferry, mixed.select()).total_price == mixed.price
@@ -182,6 +187,12 @@ def test_a_return_trip_may_be_of_two_companies(ferry):
     # No way back is asked alone where nothing sails out.
     nothing = ferry.trips.search(**TUNIS, on=date(2050, 11, 8), back=date(2050, 11, 22)).report
     assert len(nothing.nothing) == nothing.calls == 2
+    (graph,) = catalogues._graphs.values()
+    ways = [replace(one, companies=("GNV",)) for one in graph.between("ITGOA", "TNLGN")]
+    graph.routes = (*ways, *graph.between("TNLGN", "ITGOA"))
+    graph._index_routes()
+    trips = ferry.trips.search(**TUNIS, on=out, back=back)
+    assert {trip.companies for trip in trips} == {("GNV", "CTN")}, "CTN sails only back"
 
 
 @pytest.mark.parametrize("days", mostly_long(range(7), short=2))
@@ -203,12 +214,8 @@ def test_neighbouring_days_are_asked_where_a_day_has_nothing_and_refusals_name_t
     assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
     found = reader.trips.search(**TUNIS, on=date.max, flexible=1)
     assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
-    assert (
-        signature(Ferry("t", base_url="https://service.example").trips.search)
-        .parameters["max_calls"]
-        .default
-        == 60
-    )
+    parameters = signature(Ferry("t", base_url="https://service.example").trips.search).parameters
+    assert parameters["max_calls"].default == 60
     report = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=3, max_calls=5).report
     assert (report.calls, len(report.not_asked), report.is_complete) == (5, 9, False)
     assert max(abs((one.day - NONE_SAILS).days) for one in report.asked) == 1, "the nearest first"
@@ -319,6 +326,7 @@ def test_a_deadline_gives_what_has_answered_by_then_and_names_the_others(ferry, 
     assert found
     assert companies(found.report.answered) == {"FRSIBERIA"}
     assert companies(found.report.not_asked) == {"BALEARIA"}
+    assert {one.error.outcome for one in found.report.failed} == {"unknown"}
     slow(ferry_sandbox)
     assert_late(ferry, **STRAIT)  # nothing has answered
 
@@ -355,9 +363,8 @@ def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     search = partial(new_ferry.trips.search, **TUNIS, on=GNV_SAILS)
     assert caught(errors.InvalidInputError, search).field == "companies"
-    found = search(companies=["GNV"])
-    assert found[0].companies == ("GNV",)
-    assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
+    trip = search(companies=["GNV"])[0]
+    assert (trip.companies, trip.outward_company, trip.back_company) == (("GNV",), "GNV", None)
 
 
 def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox):

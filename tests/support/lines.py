@@ -17,8 +17,11 @@ def interrupt_at(kind, line, use, path):
             raise kind
         return at_line
 
+    def at_call(frame, *_):
+        return at_line if frame.f_code.co_filename.startswith(path) else None
+
     before = sys.gettrace()
-    sys.settrace(lambda frame, *_: at_line if frame.f_code.co_filename.startswith(path) else None)
+    sys.settrace(at_call)
     try:
         with suppress(kind, FerryError):
             use()
