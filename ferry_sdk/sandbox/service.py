@@ -115,7 +115,8 @@ class Service:
                 context = CallContext(operation, caller, self.clock.now())
                 takes = (caller.language,) if row.arguments is Nothing else (request, context)
                 made = cast("JsonValue", handler(*takes))
-            _note_ids(made)
+            if sells:
+                _note_ids(made)
             answer = change_answer(self._profile, operation, made)
             if row.member is not None:
                 answer = {row.member: answer}
