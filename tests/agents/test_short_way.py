@@ -61,8 +61,7 @@ def test_the_offered_tools_are_chosen_and_no_text_or_argument_is_of_another(ferr
     for chosen in (["bookings_get", "catalogue_ports"], {"catalogue_ports", "bookings_get"}):
         toolkit = Toolkit(ferry, tools=chosen)
         assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
-        answer = toolkit.call("places_find", {"text": "Dover"})
-        assert answer["error"]["code"] == "unknown_tool"
+        assert toolkit.call("places_find", {"text": "Dover"})["error"]["code"] == "unknown_tool"
     assert {one.name for one in Toolkit(ferry, tools="all", writes=True).definitions()} == {
         name for name, tool in TOOLS.items() if not tool.needs_journal
     }

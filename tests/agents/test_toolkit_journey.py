@@ -81,8 +81,7 @@ def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, 
     toolkit = toolkit_of(writes=True, audit=records.append)
     wanted = order(toolkit.sailings()[0])
     viewed = len(records)
-    request = toolkit.preview("bookings_create", wanted)
-    assert request.tool == "bookings_create"
+    assert toolkit.preview("bookings_create", wanted).tool == "bookings_create"
     assert len(records) == viewed
     assert ferry_sandbox.counters.effects == ()
     refused = toolkit.perform("bookings_create", wanted, approve=lambda _: False)

@@ -104,8 +104,7 @@ def test_an_offer_of_a_presale_is_booked_as_one_only(toolkit, sending_nothing):
     refused = error(answer, "invalid_arguments")
     assert refused["field"] == "reservation_type"
     assert "PRESALE" in refused["message"]
-    booking = toolkit.do("bookings_create", **wanted)
-    assert booking["total_price"] == offer["price"]
+    assert toolkit.do("bookings_create", **wanted)["total_price"] == offer["price"]
 
 
 def test_the_limit_bounds_what_is_shown_and_nothing_found_says_what_to_try(toolkit):

@@ -375,8 +375,7 @@ def test_an_outcome_that_the_journal_refuses_is_logged_and_the_result_given(name
     notes = Notes(failure=trouble)
     assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
     assert notes.states == {"entry-1": "open"}
-    error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
-    assert error.outcome == "rejected"
+    assert scripted_driver(reply(403)).error(FerryError, name, journal=notes).outcome == "rejected"
     errors = [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
     for words, entry_id in zip(errors, ("entry-1", "entry-2"), strict=True):
         assert entry_id in words

@@ -127,8 +127,7 @@ from ferry_sdk.notebook import fares_by_day, network_map
 fares_by_day([])._repr_png_(), network_map([])._repr_png_()
 print("matplotlib.pyplot" in sys.modules, "pandas" in sys.modules)
 """
-    done = run([sys.executable, "-c", program], new=True)
-    assert done.stdout == "False False\n"
+    assert run([sys.executable, "-c", program], new=True).stdout == "False False\n"
 
 
 @pytest.mark.parametrize("name", mostly_long(["fares_by_day", "network_map"]))

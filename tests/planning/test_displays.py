@@ -99,8 +99,7 @@ def test_what_was_found_is_a_table_and_cards_name_ports_and_hide_travellers(read
     assert {"code", "name", "country", "score", "reason"} <= texts
     route = found["Genoa"][0]
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
-    nothing = reader.vehicles.find("qqqqqqqq")
-    assert parse_html(nothing._repr_html_()).texts == ["Nothing found."]
+    assert parse_html(reader.vehicles.find("qqqqqqqq")._repr_html_()).texts == ["Nothing found."]
     for matches in found.values():
         row = parse_html(type(matches)(matches[:1])._repr_html_()).texts
         texts = parse_html(matches[0]._repr_html_()).texts

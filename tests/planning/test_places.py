@@ -139,8 +139,7 @@ def test_a_car_is_found_by_its_name(reader):
 
 def test_the_catalogue_is_read_once(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "mcp.vehicle_data")
-    with pytest.raises(ServerError):
-        new_ferry.vehicles.find("golf")
+    caught(ServerError, new_ferry.vehicles.find, "golf")
     assert new_ferry.vehicles.find("golf")
     ferry_sandbox.faults.add("server_error", "*", times=None)
     assert new_ferry.vehicles.find("golf")

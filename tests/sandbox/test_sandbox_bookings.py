@@ -249,8 +249,7 @@ def test_a_booking_paid_externally_can_be_issued_and_cancelled(offline):
     created = offline.create(TWO_TICKETS, back=7)
     first, second = offline.tickets(created)
     for _ in range(2):  # repeating a payment changes nothing
-        answer = offline.mark_paid(first)
-        assert answer == {"ticket_id": first["id"], "payment_status": "paid"}
+        assert offline.mark_paid(first) == {"ticket_id": first["id"], "payment_status": "paid"}
     assert len(offline.counters.effects_of("tickets.mark_paid")) == 1
     other = {"id": first["id"], "external_payment_ref": "other"}
     refused = offline.refusal("tickets.mark_paid", other, access=Access.ORGANISATION)
@@ -323,8 +322,7 @@ def check_pricing(offline, created):
         assert 0 < received < created["total_price"]
         assert round(kept["total"] + pricing["reverse"]["amount"], 2) == received
         assert sum(line["amount"] for line in kept["lines"]) == kept["total"] > 0
-        balance = {"mutated": True, "before": created["total_price"], "after": 0}
-        assert pricing["balance"] == balance
+        assert pricing["balance"] == {"mutated": True, "before": created["total_price"], "after": 0}
 
 
 def test_a_second_confirm_issues_the_failed_ticket_only_and_none_after_departure(offline):

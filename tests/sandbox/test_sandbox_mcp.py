@@ -99,8 +99,7 @@ def test_ping_and_the_lists_answer(caller):
     assert caller.request("ping").json() == {"jsonrpc": "2.0", "id": 7, "result": {}}
     resources = caller.request("resources/list").json()["result"]["resources"]
     assert [resource["uri"] for resource in resources] == list(RESOURCES)
-    templates = caller.request("resources/templates/list").json()["result"]
-    assert templates == {"resourceTemplates": []}
+    assert caller.request("resources/templates/list").json()["result"] == {"resourceTemplates": []}
     tools = {tool["name"]: tool for tool in caller.request("tools/list").json()["result"]["tools"]}
     assert list(tools) == list(TOOLS)
     for name, tool in tools.items():
@@ -222,8 +221,7 @@ def test_a_session_lives_for_an_hour_of_the_clock_or_until_its_client_ends_it(ca
 def test_sessions_can_be_required_or_missing_and_faults_refuse_before_the_work(caller):
     session = caller.open().headers["mcp-session-id"]
     caller.sandbox.faults.add("session_expired", "mcp.confirm_booking")
-    response = caller.tool("confirm_booking", {"id": "B1"}, mcp_session_id=session)
-    assert response.status_code == 404
+    assert caller.tool("confirm_booking", {"id": "B1"}, mcp_session_id=session).status_code == 404
     assert caller.request("ping", mcp_session_id=session).status_code == 404
     caller.sandbox.faults.add("session_required", "mcp.ping")
     assert [caller.request("ping").status_code for _ in "ab"] == [400, 200]
@@ -495,8 +493,7 @@ def test_schemas_are_described_and_agree_on_times_one_way_searches_and_ids_of_bo
     tools.agree("search_availability", search, is_valid=True)
     for time in ("10:00:00Z", "24:00", "9:00"):
         wrong = {**search, "request": {**request, "out_time": time}}
-        said = tools.agree("search_availability", wrong, is_valid=False)
-        assert said == [messages("en")["time"]]
+        assert tools.agree("search_availability", wrong, is_valid=False) == [messages("en")["time"]]
     chosen, guests = {"availabilities": [CHOICE]}, {"passengers": [GUEST]}
     for names in ({"id": "A1"}, {"id": "A1", "availabilities": None}, chosen):
         tools.agree("create_booking", guests | names, is_valid=True)

@@ -251,8 +251,7 @@ def test_a_trailing_slash_is_not_found(http, method, path):
 
 def test_rest_and_mcp_refuse_a_body_over_the_limit(sandbox, http):
     headers = {"content-type": "application/json"}
-    message = json.dumps(rpc("ping")).encode()
-    largest = message.ljust(LARGEST_BODY)
+    largest = json.dumps(rpc("ping")).encode().ljust(LARGEST_BODY)
     assert http.post("/mcp", content=largest, headers=headers).json()["result"] == {}
     for too_large in (largest + b" ", [largest, b" "]):
         for path in ("/mcp", "/api/journey"):
