@@ -13,6 +13,8 @@ from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidIn
 
 def can_refresh(context: Context, authority: Authority, failure: FerryError) -> bool:
     """Return whether the service rejected a token that came from a function."""
+    if not context.state.sent_tokens:
+        return False  # it is the function's own error
     is_refused = isinstance(failure, APIError) and failure.status_code == HTTPStatus.UNAUTHORIZED
     return is_refused and callable(context.settings.secret(authority).source)
 

@@ -1,6 +1,7 @@
 """A token that a function gives: asked once, and once more after a 401."""
 
 from dataclasses import replace
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,11 +136,12 @@ def test_after_a_failed_refresh_the_next_call_asks_again(renewed, kind):
 
 @each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
 @each("replies", [[], [REFUSED]])
-def test_what_the_function_raises_goes_to_the_caller(name, replies):
-    trouble = LookupError("the vault is closed")
+@each("kind", [LookupError, partial(AuthenticationError, status_code=401)])
+def test_what_the_function_raises_goes_to_the_caller(name, replies, kind):
+    trouble = kind("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
     driver = scripted_driver(*replies)
-    assert driver.error(LookupError, name, token=Secret(tokens)) is trouble
+    assert driver.error(type(trouble), name, token=Secret(tokens)) is trouble
     assert len(driver.requests) == len(replies)
 
 
