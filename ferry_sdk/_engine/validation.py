@@ -154,7 +154,7 @@ def address(url: object, *, allow_http: bool) -> str:
         raise InvalidInputError("not a URL", field="base_url") from None
     if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
-    if parts.username is not None or parts.query or parts.fragment:
+    if parts.username is not None or not {"?", "#"}.isdisjoint(url):
         raise InvalidInputError("must have no user, no query and no fragment", field="base_url")
     if parts.scheme == "http" and not allow_http and not is_loopback(host):
         problem = "plain http would expose the token to the network; use https, or allow_http=True"

@@ -115,8 +115,8 @@ class RedisSchedule:
             raise InvalidInputError("not a URL of Redis", field="storage")
         self._run = client.register_script(_SCRIPT)
         server = urlsplit(url)
-        host_and_port = f"{server.hostname or 'localhost'}:{server.port or 6379}"
-        self._address = server.path if server.scheme == "unix" else host_and_port
+        host = server.hostname or "localhost"
+        self._address = server.path if server.scheme == "unix" else f"{host}:{server.port or 6379}"
         self._key = f"ferry_sdk:{limit.text}:{limit.burst}"
         self._pause = -(-limit.interval // limit.number)
         self._tolerance = (limit.burst - 1) * self._pause

@@ -33,6 +33,7 @@ def test_a_missing_extra_is_named(missing, storage, monkeypatch):
 
 
 def test_a_pickle_has_the_same_rate_and_storage_and_a_repr_shows_no_password():
-    rate = Rate("600/minute", burst=3, storage="redis://user:secret@localhost/2")
-    assert pickle.dumps(pickle.loads(pickle.dumps(rate))) == pickle.dumps(rate)
-    assert repr(rate) == "Rate('600/minute', burst=3, storage='redis://…')"
+    for scheme, rest in (("redis", "user:secret@localhost/2"), ("unix", ":secret/run/redis.sock")):
+        rate = Rate("600/minute", burst=3, storage=f"{scheme}://{rest}")
+        assert pickle.dumps(pickle.loads(pickle.dumps(rate))) == pickle.dumps(rate)
+        assert repr(rate) == f"Rate('600/minute', burst=3, storage='{scheme}://…')"

@@ -47,6 +47,7 @@ NO_ADDRESSES = (
     *("ferry.example", "ftp://ferry.example", "https://", "https:///api", "https://[::1"),
     *("https://ferry.example:port", "https://ferry.example:99999", "http://ferry.example"),
     *("https://user:secret@ferry.example", "https://ferry.example?key=1", f"{URL}#top"),
+    *("https://ferry.example?", "https://ferry.example/#/"),
     *(f" {URL}", f"{URL}\n", "https://ferry .example"),
 )
 SET_BY_OTHERS = (
