@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sized
-from functools import cache
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -100,10 +99,15 @@ class Meters:
         return [otel_metrics.Observation(count, dict(server)) for server, count in counts.items()]
 
 
-@cache
+_meters: WeakKeyDictionary[object, Meters] = WeakKeyDictionary()
+
+
 def meters_of(provider: otel_metrics.MeterProvider | None) -> Meters:
     """Return the instruments of a provider; None: of the global one.
 
     A provider has one set of them: it never asks a second observable instrument of the same name.
     """
-    return Meters(provider)
+    owner = Meters if provider is None else provider
+    if owner not in _meters:
+        _meters[owner] = Meters(provider)
+    return _meters[owner]

@@ -1,6 +1,8 @@
 """The metrics of calls and requests, by the in-memory reader, over real connections."""
 
+import gc
 import time
+import weakref
 from contextlib import suppress
 from functools import partial
 from urllib.parse import urlsplit
@@ -200,3 +202,13 @@ def test_no_attribute_has_values_without_bounds(make_metered_client, meters, fer
     text = "".join(metric.to_json() for metric in meters.metrics().values())
     for canary in (*CANARIES, "VERB", ferry_sandbox.token):
         assert canary not in text
+
+
+def test_a_provider_that_is_no_longer_used_is_freed():
+    provider = MeterProvider(shutdown_on_exit=False)
+    otel.event_hooks(meter_provider=provider)
+    provider.shutdown()
+    left = weakref.ref(provider)
+    del provider
+    gc.collect()
+    assert left() is None
