@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
@@ -19,8 +19,8 @@ from ferry_sdk.aftersales.payments import (
     Reconciliation,
     parse_payments,
 )
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of
-from ferry_sdk.client.functions import client_function
+from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client.functions import plan_function
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -48,10 +48,10 @@ _ISSUED: Final = frozenset({Stage.TICKETED, Stage.PARTIALLY_TICKETED, Stage.PART
 _WITHOUT_SALE: Final = frozenset({Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 
 
-@client_function
+@plan_function
 def reconcile(
     ferry: Ferry | AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Reconciliation | Coroutine[Any, Any, Reconciliation]:
+) -> Plan[Reconciliation]:
     """Compare payments with what the service says of the bookings on record. Nothing is changed.
 
     The bookings are those of the payments, and those that writes in the journal named, unless
@@ -97,8 +97,7 @@ def reconcile(
             # > False 1
         ```
     """
-    plan = Plan(Reconciler(journal, payments).steps)
-    return transport_of(ferry).run(plan)
+    return Plan(Reconciler(journal, payments).steps)
 
 
 @dataclass(slots=True)

@@ -1,11 +1,16 @@
-"""The type of functions that take a client of either kind."""
+"""Functions that take a client of either kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
 from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.resources.base import method
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,6 +26,20 @@ class ClientFunction(Protocol[P, T_co]):
     def __call__(
         self, ferry: AsyncFerry, *args: P.args, **kwargs: P.kwargs
     ) -> Coroutine[Any, Any, T_co]: ...
+
+
+def plan_function(describe: Callable[Concatenate[Any, P], Plan[T]]) -> ClientFunction[P, T]:
+    """Make a function of a client that performs the plan that it describes."""
+    block, wait = (method(describe).over(kind) for kind in (Transport, AsyncTransport))
+
+    @wraps(describe)
+    def call(ferry: Ferry | AsyncFerry, *args: P.args, **kwargs: P.kwargs) -> object:
+        try:
+            return (wait if isinstance(ferry, AsyncFerry) else block)(ferry, *args, **kwargs)
+        finally:
+            del args, kwargs  # tracebacks that show variables show no travellers
+
+    return cast("ClientFunction[P, T]", call)
 
 
 def client_function(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -14,10 +13,8 @@ from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._transport.async_ import AsyncTransport
-from ferry_sdk._transport.sync import Transport
 from ferry_sdk.client import AsyncFerry, Ferry
-from ferry_sdk.client.functions import ClientFunction
+from ferry_sdk.client.functions import plan_function
 from ferry_sdk.errors import InvalidInputError, ReadOnlyError
 from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.inputs import (
@@ -37,7 +34,6 @@ from ferry_sdk.orders.order import Intended, Order, OrderPart
 from ferry_sdk.orders.progress import Progress, load, of_record
 from ferry_sdk.planning.catalogues import deadline_of
 from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.base import method
 from ferry_sdk.resources.bookings import BookingsGroup
 
 if TYPE_CHECKING:
@@ -47,24 +43,9 @@ Amount = Decimal | int | str
 _amounts_by_currency: TypeAdapter[dict[str, Decimal]] = TypeAdapter(
     dict[Currency, Annotated[Money, Field(ge=0, allow_inf_nan=False)]]
 )
-P = ParamSpec("P")
 
 
-def order_call(describe: Callable[Concatenate[Any, P], Plan[Order]]) -> ClientFunction[P, Order]:
-    """Make a call for both clients of its description."""
-    block, wait = (method(describe).over(kind) for kind in (Transport, AsyncTransport))
-
-    @wraps(describe)
-    def call(ferry: Ferry | AsyncFerry, *args: P.args, **kwargs: P.kwargs) -> object:
-        try:
-            return (wait if isinstance(ferry, AsyncFerry) else block)(ferry, *args, **kwargs)
-        finally:
-            del args, kwargs  # tracebacks that show variables show no travellers
-
-    return cast("ClientFunction[P, Order]", call)
-
-
-@order_call
+@plan_function
 def hold(
     ferry: Ferry | AsyncFerry,
     selections: Sequence[Sequence[Selection | SelectionDict]],
@@ -128,7 +109,7 @@ def hold(
     return _plan(progress, steps.hold(progress, creations))
 
 
-@order_call
+@plan_function
 def confirm(
     ferry: Ferry | AsyncFerry,
     order: Order,
@@ -200,7 +181,7 @@ def confirm(
     return _plan(progress, steps.confirm(progress, totals, order.parts))
 
 
-@order_call
+@plan_function
 def cancel(
     ferry: Ferry | AsyncFerry, order: Order, *, max_penalty: Mapping[str, Amount], journal: Journal
 ) -> Plan[Order]:
@@ -252,7 +233,7 @@ def cancel(
     return _plan(progress, steps.cancel(progress))
 
 
-@order_call
+@plan_function
 def change(
     ferry: Ferry | AsyncFerry,
     booking_id: str,
@@ -341,7 +322,7 @@ def change(
     return _plan(progress, steps.change(progress, creation))
 
 
-@order_call
+@plan_function
 def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Plan[Order]:
     """Read every booking of an order back, and go on with what was begun, in any process.
 

@@ -12,6 +12,7 @@ from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.aftersales.history import FATES, History, rows_of
+from tests.backend.canaries import frames_of
 from tests.support.exchanges import TOKEN, URL, Exchanges
 from tests.support.samples import BOOKING
 from tests.support.summer import booked, stopped
@@ -93,8 +94,9 @@ def test_a_report_that_could_read_nothing_is_an_error_after_pauses(sandbox, hist
             reconcile(client, history.journal, [])
         sandbox.faults.clear()
         sandbox.faults.add("unauthorized", "bookings.get", times=None)
-        with pytest.raises(AuthenticationError):
+        with pytest.raises(AuthenticationError) as error:
             reconcile(client, history.journal, [])
+        assert "drive" not in frames_of(error.value), "that frame shows the bookings"
     assert pauses == [1.0, 2.0, 4.0]
 
 
