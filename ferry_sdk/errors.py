@@ -80,7 +80,7 @@ def _rebuild(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, An
 
 
 class ConfigurationError(FerryError):
-    """A setting of the client is missing, invalid or does not allow the call; it is named."""
+    """A setting, which the message names, is missing, invalid or does not allow the call."""
 
 
 class InvalidInputError(FerryError, ValueError):
@@ -302,7 +302,7 @@ class AlreadyDoneError(FerryError):
 
 
 class OrderError(FerryError):
-    """A step of an order failed, so that it is not as a whole what was asked for.
+    """A step of an order failed, so the order is not what the caller requested.
 
     Attributes:
         order: What stands now, part by part.

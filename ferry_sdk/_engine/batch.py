@@ -23,7 +23,7 @@ from ferry_sdk.errors import FerryError, trim
 K = TypeVar("K")
 
 CONCURRENCY: Final = 8
-"""How many calls are under way at the same time, where the user does not say it."""
+"""How many calls are under way at the same time, unless the user sets another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Batch(Generic[K, T]):
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
         """Return the settings of a call, given those of the client.
 
-        The deadline is `until`. With changes, it is that of the settings if that is earlier.
+        The deadline is `until`. A call with changes has its own deadline if that is earlier.
         """
         changes = dict(begun.changes)
         if self.until is not None:

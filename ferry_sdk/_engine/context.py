@@ -94,7 +94,7 @@ class CallState:
             with it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
-        is_rejected: Whether the service has refused the last attempt for good.
+        is_rejected: Whether the service refused the last attempt because of the booking's state.
         is_abandoned: Whether nobody waits for the call any more.
     """
 

@@ -173,7 +173,7 @@ def next_item(steps: Steps[T]) -> Flow[Item[T] | None]:
 def drive(flow: Generator[E, Any, T], perform: Callable[[E], object]) -> T:
     """Perform each effect of a generator, send the results or errors into it, return its value.
 
-    `BaseException` too, so that an interrupted write is recorded.
+    It throws every `BaseException` into the generator, so that an interrupted write is recorded.
     """
     try:
         effect = next(flow)

@@ -36,16 +36,16 @@ class Answer(Protocol[T_co]):
 
 
 class Record(Generic[ModelT]):
-    """One record; `asked` has the requested ids, by the members of the reply that repeat them."""
+    """One record; `requested_ids` are by the members of the reply that repeat them."""
 
     def __init__(self, model: type[ModelT], **requested_ids: str) -> None:
         self.model = model
-        self.asked = requested_ids
+        self.requested_ids = requested_ids
 
     def read(self, value: object) -> ModelT:
         """Parse the record; the error of an invalid one names the field."""
-        if self.asked:
-            _check_ids(self.asked, value)
+        if self.requested_ids:
+            _check_ids(self.requested_ids, value)
         try:
             record: ModelT = self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
@@ -124,11 +124,11 @@ class Passthrough(Generic[T]):
     """The value as it is, such as any JSON value, or one that the call itself made."""
 
     def __init__(self, **requested_ids: str) -> None:
-        self.asked = requested_ids
+        self.requested_ids = requested_ids
 
     def read(self, value: object) -> T:
         """Return the value."""
-        _check_ids(self.asked, value)
+        _check_ids(self.requested_ids, value)
         return cast("T", value)
 
 

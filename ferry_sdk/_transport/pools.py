@@ -67,7 +67,7 @@ _AsyncResources = LoopResources[AsyncHttpClient, anyio.Lock]
 
 
 class AnyShared(ABC, Generic[ClientT, LockT]):
-    """What threads and tasks share alike.
+    """What `Shared` and `AsyncShared` have in common.
 
     Args:
         client: The user's HTTP client; None: one is made when needed.

@@ -77,7 +77,7 @@ class BatchThreads:
             thread.ended.wait(seconds_until(end, STOP_TIME))
 
     def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
-        """Take the next call if the limit allows it, in place of as many that have ended."""
+        """Take the next call if the limit allows it; `ended` calls have just ended."""
         with self._lock:
             self._running -= ended
             begun = self._batch.start_next(self._running)

@@ -36,7 +36,7 @@ class Entry:
 
     Attributes:
         before: What is known of it; None if it was not read.
-        given: The last stage, once its event was given if it has one.
+        given: The stage at the last read. If that stage has an event, it was given.
         reminded: The deadline of the last reminder.
         limits: Its deadlines in seconds since the epoch, by the service's clock.
         gap: Seconds until the next read, unless a deadline comes earlier.

@@ -123,8 +123,8 @@ class Intended:
         fees: The fee at which a part may be cancelled in this step, by its index.
         is_undone: Whether the step was refused, so that what it made is cancelled.
         problem: Why the last step failed, for people.
-        doing: The index of the part, the action, and the state before it, of the write that was
-            begun last, unless its outcome is part of this.
+        doing: The write that was begun last: the index of its part, its action, and the state
+            before it. None once its outcome is part of this.
     """
 
     parts: list[OrderPart]

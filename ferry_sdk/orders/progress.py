@@ -1,7 +1,7 @@
 """An order under way: the calls that its steps make, and what is on record before each of them.
 
-Every write has a recorder of its own instead of the client's journal. It saves the order in the
-transaction that adds the entry of the write, so that no write leaves without its place in an order.
+`Progress` is the recorder of its writes, instead of the client's journal. It saves the order in the
+transaction that adds the entry of a write, so that no write leaves without its place in an order.
 """
 
 from __future__ import annotations
