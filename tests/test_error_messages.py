@@ -160,8 +160,7 @@ def test_the_travellers_of_a_call_are_hidden_in_every_spelling(both, ferry_sandb
         operation = "mcp.create_booking" if number % 2 else "bookings.create"
         create = both.mcp.create_booking if number % 2 else both.bookings.create
         spelt = "; ".join(spelling(first, last) for first, last in TRAVELLERS)
-        message = f"refused: {spelt}; 2 berths left."
-        ferry_sandbox.faults.add("refused", operation, message=message)
+        ferry_sandbox.faults.add("refused", operation, message=f"refused: {spelt}; 2 berths left.")
         error = refusal(create, availabilities=[selection], passengers=passengers)
         for one in (error, *copies(error)):
             assert str(one).startswith("refused: ")

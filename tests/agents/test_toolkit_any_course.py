@@ -65,8 +65,7 @@ def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(service, cours
                 if answer["status"] == "done":
                     bookings.append(answer["result"]["booking_id"])
             elif bookings:
-                named = {"booking_id": bookings[which % len(bookings)]}
-                toolkit.call(f"bookings_{step}", named)
+                toolkit.call(f"bookings_{step}", {"booking_id": bookings[which % len(bookings)]})
         service.faults.clear()
         effects = service.counters.effects
         paid = {one.subject for one in effects if one.operation == "bookings.confirm"}

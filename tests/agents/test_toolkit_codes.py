@@ -90,8 +90,7 @@ def test_a_code_is_valid_for_five_minutes_and_a_late_approval_refused(
 
     runner_of(toolkit).approve = slowly
     before = ferry_sandbox.counters.requests["bookings.create"]
-    wanted = order(toolkit.sailings()[0])
-    error(toolkit.toolkit.call("bookings_create", wanted), "approval_expired")
+    error(toolkit.toolkit.call("bookings_create", order(toolkit.sailings()[0])), "approval_expired")
     assert ferry_sandbox.counters.requests["bookings.create"] == before
 
 

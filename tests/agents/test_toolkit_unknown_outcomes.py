@@ -132,8 +132,7 @@ def test_a_rejected_write_costs_nothing_and_a_different_price_counts(toolkit_of,
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
     wanted = order(toolkit.sailings()[0])
     ferry_sandbox.faults.add("unauthorized", "bookings.create", status=403)
-    failed = toolkit.fail("bookings_create", "forbidden", "failed", **wanted)
-    assert failed["outcome"] == "rejected"
+    assert toolkit.fail("bookings_create", "forbidden", "failed", **wanted)["outcome"] == "rejected"
     ferry_sandbox.faults.add("price_change", "bookings.create", factor=1.5)
     answer = toolkit.call("bookings_create", wanted)
     booking = result_of(answer)

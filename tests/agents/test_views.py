@@ -190,8 +190,7 @@ def test_texts_and_names_of_members_are_one_line_and_cut_and_unknown_fields_are_
 
 @each("detail", ["short", "full"])
 def test_what_is_too_long_is_cut_and_counted(detail):
-    port = view_of(Port(code="x" * 100_000, name="n", country="c"), detail)
-    assert len(port["code"]) == 200
+    assert len(view_of(Port(code="x" * 100_000, name="n", country="c"), detail)["code"]) == 200
     view = view_of(Ticket.model_validate({**samples.TICKET, "id": "t" * 100_000}), detail)
     assert len(view["id"]) == 200
     with pytest.raises(InvalidInputError):

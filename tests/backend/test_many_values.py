@@ -39,8 +39,7 @@ def packed(content):
 def test_more_values_than_are_read_never_become_objects(content):
     tracemalloc.start()
     try:
-        error = caught(UnexpectedResponseError, json_body.decode_json, content)
-        assert "JSON values" in str(error)
+        assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, content))
         assert tracemalloc.get_traced_memory()[1] < 2 * 2**20, "a piece of it"
     finally:
         tracemalloc.stop()

@@ -233,7 +233,7 @@ def good_reply(name):
     operation = described(name)
     value = RECORDS.get(getattr(operation.answer, "model", Ticket).__name__)
     if value is None:  # a record without a sample
-        value = documented_reply(ROWS[name]) | operation.answer.asked
+        value = documented_reply(ROWS[name]) | operation.answer.requested_ids
     if isinstance(operation.answer, RecordList):
         value = [value, value]
     if not name.startswith("mcp."):

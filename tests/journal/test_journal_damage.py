@@ -219,8 +219,7 @@ class TestTheSchema:
 def test_a_client_takes_no_address_of_a_journal(wrong):
     options = {"base_url": "https://ferry.example", "journal": wrong}
     for any_client in (Ferry, AsyncFerry):
-        said = str(caught(ConfigurationError, any_client, "token", **options))
-        assert said.startswith("journal")
+        assert str(caught(ConfigurationError, any_client, "token", **options)).startswith("journal")
 
 
 def test_a_database_that_fails_while_a_damaged_entry_is_read_is_a_journal_error(sqlite_url):

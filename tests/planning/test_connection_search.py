@@ -84,8 +84,7 @@ def test_ports_and_companies_can_be_named_and_what_has_no_route_or_price_is_told
     assert {one.via.code for one in found} == {"ITGOA"}
     asked = {code for one in found.report.asked for code in (one.depart_code, one.arrive_code)}
     assert asked == {"ESBCN", "ITGOA", "TNLGN"}
-    unknown = caught(UnknownPlaceError, connect, reader, via=["Genoa", "Atlantis"])
-    assert unknown.field == "via[1]"
+    assert caught(UnknownPlaceError, connect, reader, via=["Genoa", "Atlantis"]).field == "via[1]"
     found = connect(reader, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR))
     assert {one.company for one in found.report.asked} == {"GRIMALDI"}
     assert {one.companies for one in found} == {("GRIMALDI",)}

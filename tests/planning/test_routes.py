@@ -102,8 +102,7 @@ def test_a_caller_with_a_short_deadline_spoils_the_reading_for_nobody(clients, f
 
     def hurry():
         for deadline in (0.5, 2.5, 12.5):  # a longer one on a busy machine
-            hurried = ferry.with_options(deadline=deadline).routes
-            caught(errors.RequestTimeoutError, hurried.find)
+            caught(errors.RequestTimeoutError, ferry.with_options(deadline=deadline).routes.find)
             if hold.held:
                 return
 

@@ -116,8 +116,7 @@ def test_the_param_of_a_search_passenger_is_taken_unless_it_contradicts_the_type
         assert sent["param"] == (param or "A")
     for param in ("C", "a", "", "Adult", 1, True, ["A"]):
         party = [ADULT, ADULT | {"param": param}]
-        field = rejected(search, self=None, **TRIP, passengers=party)
-        assert field == "passengers[1].param", param
+        assert rejected(search, self=None, **TRIP, passengers=party) == "passengers[1].param", param
 
 
 ARABIC_DIGITS = "\u0662\u0660\u0662\u0666-\u0660\u0667-\u0661\u0664"

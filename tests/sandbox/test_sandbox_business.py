@@ -48,8 +48,7 @@ def test_any_operation_can_be_refused_with_any_code(service, operation, details,
             service.search()
         error = caught.value
     else:
-        access = Access.ORGANISATION
-        error = service.error_of(operation, arguments, access=access, language="fr")
+        error = service.error_of(operation, arguments, access=Access.ORGANISATION, language="fr")
         assert error.message == "Le service refuse cette demande."
     assert (error.status, error.code) == (status, code)
     assert service.sandbox.counters.effects == effects
@@ -57,8 +56,7 @@ def test_any_operation_can_be_refused_with_any_code(service, operation, details,
 
 
 def test_tools_and_methods_of_mcp_and_a_voucher_can_be_refused(service):
-    created = service.issue()
-    (ticket,) = service.tickets(created)
+    (ticket,) = service.tickets(service.issue())
     booking = {"passengers": [{**GUEST, "type": "ADT"}], "availabilities": service.select()}
     for name, body in (("mcp.create_booking", booking), ("mcp.view_ticket", {"id": ticket["id"]})):
         service.faults.add("refused", name, message="No more of that", code="TICKET_VIEW_ERROR")

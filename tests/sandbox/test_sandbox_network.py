@@ -96,8 +96,7 @@ def test_the_catalogues_are_localised_and_their_departures_are_in_order(catalogu
     assert {name: ports["FRMRS"][name] for name in expected} == expected
     routes = {each["journey_id"]: each["route"] for each in catalogue.journeys("it")}
     assert routes[journey_id("ITGOA", "FRBIA")] == "Genova → Bastia"
-    countries = {each["code"]: each["name"] for each in catalogue.countries("el")}
-    assert countries["GR"] == "Ελλάδα"
+    assert {each["code"]: each["name"] for each in catalogue.countries("el")}["GR"] == "Ελλάδα"
     by_pair = {}
     for record in catalogue.scheduled_departures("en"):
         at = datetime.fromisoformat(record["depart_at"])

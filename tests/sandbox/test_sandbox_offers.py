@@ -186,8 +186,7 @@ def test_a_search_that_does_not_fit_the_network_names_its_field():
         ("vehicle_too_high", "vehicle.code", fast, {"vehicle": "ADRIA_MOBIL__CORAL_XL"}),
         ("vehicle_is_freight", "vehicle.code", ctn, {"vehicle": "GENERIC__TRUCK"}),
     ):
-        error = caught(RefusedError, at().search, query(*line, DAYS[0], **how))
-        (problem,) = error.problems
+        (problem,) = caught(RefusedError, at().search, query(*line, DAYS[0], **how)).problems
         assert (problem.path, problem.text) == (field, reason), line
     # A fast ship carries low vehicles.
     assert at().search(query(*fast, DAYS[0], vehicle="FIAT__500"))
@@ -304,8 +303,7 @@ def test_only_round_trips_have_round_trip_fares_in_both_directions():
     for offer in at().search(ask(*fares[0], DAYS[0], back=DAYS[3])):
         amounts = {each.level.code: each.amount for each in offer.tariffs}
         assert amounts["ROUNDTRIP"] < amounts["STANDARD"]
-        roundtrip = [each.level.code for each in offer.tariffs if each.level.roundtrip]
-        assert roundtrip == ["ROUNDTRIP"]
+        assert [each.level.code for each in offer.tariffs if each.level.roundtrip] == ["ROUNDTRIP"]
         locked.add(offer.direction)
     assert locked == {"Outward", "Return"}
     for offer in at().search(ask(*fares[0], DAYS[0])):

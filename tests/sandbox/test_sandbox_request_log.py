@@ -92,8 +92,7 @@ def test_the_log_keeps_the_latest_thousand_also_where_standard_error_is_closed(m
     monkeypatch.setattr(sys, "stderr", None)
     log = RequestLog(Clock(NOW, frozen=True), prints=True)
     for number in range(1500):
-        ids = (str(number), "id")
-        log.add({"method": "GET", "path": "/api/port"}, 200, 0, ids)
+        log.add({"method": "GET", "path": "/api/port"}, 200, 0, (str(number), "id"))
     entries = log.entries()
     assert [entries[0].correlation_id, entries[-1].correlation_id] == ["500", "1499"]
     assert len(entries) == 1000

@@ -127,8 +127,7 @@ def names_of_bookings(**options):
     with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         service = ServiceOf(sandbox)
         for line in (ONE_TICKET, TWO_TICKETS):
-            created = service.issue(line, back=7)
-            booking = service.booking(created)
+            booking = service.booking(service.issue(line, back=7))
             names += [booking["booking_id"], booking["booking_reference"]]
             for ticket in booking["tickets"]:
                 names += [ticket["id"], ticket["ticket_number"]]
@@ -169,8 +168,7 @@ def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
             second.start()
         assert not second.running
         ServiceOf(sandbox).create()
-        modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
-        assert modes == {0o600}
+        assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
     with second:
         assert second.running
 

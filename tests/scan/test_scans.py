@@ -239,8 +239,7 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
 def test_an_invalid_argument_is_named(folder, field, values):
     for value in values:
         wrong = {field.partition("[")[0]: value}
-        refused = caught(errors.InvalidInputError, new_scan, folder, **wrong)
-        assert refused.field == field, value
+        assert caught(errors.InvalidInputError, new_scan, folder, **wrong).field == field, value
         assert not folder.exists()
     folder.write_bytes(b"")
     for wrong in ("a\0b", "a" * 300, folder, ""):

@@ -160,8 +160,7 @@ def test_a_signal_or_the_end_of_the_input_or_of_the_host_ends_the_server(ferry_s
 def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, reply):
     run = [sys.executable, "-c", CHANGED.format("elicitation.VALID_FOR", 0.2)]
     with start_server(ferry_sandbox, run, capabilities={"elicitation": {}}) as server:
-        wanted = order(sailings(server)[0])
-        server.request("tools/call", name="bookings_create", arguments=wanted)
+        server.request("tools/call", name="bookings_create", arguments=order(sailings(server)[0]))
         question = server.receive()
         assert question["method"] == "elicitation/create"
         if reply == "null":
