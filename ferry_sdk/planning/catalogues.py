@@ -205,7 +205,7 @@ def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     former = _graphs.get(_key(settings))
     graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=former is None))
     if former is not None:
-        for journey_id, company in former.confirmed:
+        for journey_id, company in former.confirmed.copy():  # other threads may add to it
             graph.confirm(journey_id, company)
     _keep(_graphs, settings, graph)
     if _may_have_file(settings) and graph.is_complete:

@@ -37,7 +37,7 @@ _INCOMPLETE_FRESH: Final = 300.0
 _MINUTES_OF_YEAR: Final = 366 * 24 * 60
 """A duration of more is taken as unknown."""
 DEPARTURES_OF: Final = "departures of "
-"""The text before a company, which may be called as a catalogue."""
+"""The prefix of a company's key: a company may have the same name as a catalogue."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
 """The note of a search whose route does not exist."""
 NO_CHANGE: Final = "no company sails with one change from the one place to the other"
@@ -105,9 +105,10 @@ class RouteGraph:
             self._by_name.setdefault(fold(port.name), []).append(port)
 
     def _index_routes(self) -> None:
-        self._by_ends = {}
+        by_ends: dict[tuple[str, str], list[Route]] = {}  # set at once: other threads read it
         for route in self.routes:
-            self._by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
+            by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
+        self._by_ends = by_ends
 
     @property
     def is_fresh(self) -> bool:
@@ -192,7 +193,7 @@ class RouteSources:
     mcp_ports: Sequence[McpPort] = ()
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
-        """Add a catalogue by its name, or the departures of a company by its own."""
+        """Add a catalogue by its name, or the departures of a company by the company's name."""
         if name in {"ports", "journeys", "mcp_ports", "timetable"}:
             setattr(self, name, records)
         elif name != "companies":

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -176,6 +177,15 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
         assert again.wait(30)
         eventually(lambda: catalogues._graphs[key] is not old)  # the answers are being joined
         assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
+
+
+def test_a_search_finds_its_routes_while_another_one_confirms_some(reader):
+    reader.routes.find()
+    *_, graph = map(replace, catalogues._graphs.values())
+    first, *_, last = graph.routes
+    confirming = UnderWay(lambda: [graph.confirm(first.journey_id, f"C{n}") for n in range(999)])
+    while not confirming.is_over:
+        assert graph.between(last.depart_code, last.arrive_code)
 
 
 def test_a_graph_in_a_folder_is_used_by_others_or_replaced(clients, ferry_sandbox, tmp_path):
