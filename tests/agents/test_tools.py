@@ -176,9 +176,10 @@ def test_only_an_object_of_json_without_duplicate_keys_is_accepted():
     assert refusal_of("bookings_create", nested).field == "age"
     endless = {}
     endless["vehicle"] = endless
-    values = ({1, 2}, object(), b"x", date(2026, 7, 14))
-    for wrong in (endless, {1: 2}, *({"a": value} for value in values)):
-        assert refusal_of("bookings_create", wrong).field in {"arguments", "?"}
+    assert refusal_of("bookings_create", {1: 2}).field == "?"
+    for value in (endless, {1, 2}, {"ab"}, object(), b"x", date(2026, 7, 14)):
+        refused = refusal_of("bookings_create", {"vehicle": value})
+        assert str(refused) == "vehicle: expected a JSON value", value
     for value in (float("nan"), float("inf"), 1e999, "\ud800"):
         with case(ascii(value)):
             assert refusal_of("bookings_get", {"booking_id": value}).field == "booking_id"

@@ -241,13 +241,24 @@ def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return arguments as JSON values, without the members that are null or empty texts."""
     if isinstance(arguments, str) and len(arguments) > _MAX_LENGTH:
         raise InvalidInputError("the arguments are too long", field="arguments")
+    if isinstance(arguments, Mapping):
+        members = cast("Mapping[object, object]", arguments).items()
+        arguments = f"{{{','.join(_encode(str(name), value) for name, value in members)}}}"
     try:
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, default=dict)
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         return json.loads(text, object_pairs_hook=_members)
     except InvalidInputError:
         raise
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
+
+
+def _encode(name: str, value: object) -> str:
+    """Return the JSON of an argument, whose mappings may be of any kind."""
+    try:
+        return f"{json.dumps(name)}:{json.dumps(value, default=lambda mapping: {**mapping})}"
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("expected a JSON value", field=_path((name,))) from None
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
