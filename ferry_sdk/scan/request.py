@@ -59,12 +59,13 @@ class ScanRequest:
             raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
         if not self.days:
             raise InvalidInputError("expected the first and the last day", field="dates")
-        if not 0 < len({party.name for party in self.parties}) == len(self.parties):
+        names = {getattr(party, "name", None) for party in self.parties}
+        if not 0 < len(names - {None}) == len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
         if self.companies is not None:
             companies = elements_of(self.companies, "companies")
             self.companies = arguments.identifiers(companies, "companies")
-        if self.part_size not in range(20, 101):
+        if type(self.part_size) is not int or self.part_size not in range(20, 101):
             raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")
         for name, value in self.members.items():
             try:

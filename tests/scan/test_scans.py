@@ -230,10 +230,10 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
     [
         ("routes", [[], "Genoa", ["Genoa", "Tunis"]]),
         ("dates", [(DAYS[1], DAYS[0]), (DAYS[0],), ("soon", "later")]),
-        ("parties", [[], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
+        ("parties", [[], ["x"], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
         ("companies", [[], "GNV"]),
         ("companies[0]", [["\ud800"]]),
-        ("part_size", [19, 101]),
+        ("part_size", [19, 101, 50.0]),
     ],
 )
 def test_an_invalid_argument_is_named(folder, field, values):
