@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class CalendarDay:
     """The cheapest fare of one day.
 
-    Without a fare, its values are None: nothing sails, or the search of a company failed, which
-    the calendar's `report.failed` lists.
+    Without a fare, its values are None: nothing sails, no fare is of the wanted type, or a search
+    failed or was not made, which the calendar's `report` says.
 
     Attributes:
         day: The day of departure, local to the port.
@@ -89,7 +89,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
 
     @property
     def cheapest(self) -> CalendarDay | None:
-        """The day with the cheapest fare, the first of several; None if nothing sails."""
+        """The day with the cheapest fare, the first of several; None if no day has a fare."""
         priced = [(price.price, price.day) for price in self.values() if price.price is not None]
         return self[min(priced)[1]] if priced else None
 

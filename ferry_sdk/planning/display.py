@@ -100,7 +100,7 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
     highest = max((day.price for day in days if day.price is not None), default=0)
     rows: list[Sequence[object]] = []
     for day in days:
-        cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY, "nothing sails")
+        cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY, "no fare")
         if day.price is not None:
             share = bar(float(day.price / highest) if highest else 0.0)
             leaves = "" if day.depart_at is None else f"{day.depart_at:%H:%M}"

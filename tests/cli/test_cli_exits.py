@@ -172,8 +172,9 @@ def test_an_unknown_name_is_an_error_with_similar_names(cli):
     error = cli("search", "Tanger", "ESTRF", *there, "--json", code=3).document["error"]
     assert (error["type"], error["field"]) == ("AmbiguousPlaceError", "origin")
     for command in ("ports", "companies", "vehicles"):
-        ended = cli(command, "zzz", code=3)
-        assert (ended.out, "nothing is called 'zzz'" in ended.err) == ("", True)
+        for text in ("zzz", "!!!"):
+            ended = cli(command, text, code=3)
+            assert (ended.out, f"nothing is called '{text}'" in ended.err) == ("", True)
     assert cli("ports", "zzz", "--json", code=3).document == {"ports": []}
 
 

@@ -164,8 +164,7 @@ def test_commands_that_write_record_it_and_a_new_journal_is_a_warning(cli, tmp_p
     assert "is new" not in cli("cancel", booking_id, "--yes", "--journal", url).err
     with Journal(url) as journal:
         seen = {one.operation: one.state for one in journal.entries(booking_id=booking_id)}
-    names = ["bookings.create", "bookings.confirm", "bookings.cancel"]
-    assert seen == dict.fromkeys(names, "done")
+    assert seen == dict.fromkeys(["bookings.create", "bookings.confirm", "bookings.cancel"], "done")
 
 
 def test_recover_records_what_a_read_shows_and_a_repeat_of_an_unresolved_write_is_not_sent(

@@ -49,7 +49,7 @@ def test_a_calendar_becomes_a_frame_and_without_sailings_it_has_no_cheapest_day(
     assert str(calendar.cheapest.price) in html
     calendar = calendar_of(reader, "2051-01-10", "2051-01-11")
     assert calendar.cheapest is None
-    assert "nothing sails" in calendar._repr_html_()
+    assert "no fare" in calendar._repr_html_()
     for day in (date(2051, 1, 10), datetime(2051, 1, 10, 8, tzinfo=timezone.utc), "2051-01-10"):
         assert calendar[day] == CalendarDay(date(2051, 1, 10))
         assert day in calendar

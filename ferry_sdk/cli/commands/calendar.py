@@ -73,7 +73,7 @@ def _print_calendar(prices: PriceCalendar) -> None:
     def row(day: CalendarDay) -> list[object]:
         name = f"{day.day:%a %d %b %Y}"
         if day.price is None or day.currency is None or day.depart_at is None:
-            return [name, "nothing sails", "", "", "", ""]
+            return [name, "no fare", "", "", "", ""]
         width = round(_BAR * (day.price / highest)) if highest else 0
         price, bar = money(day.price, day.currency), "█" * max(width, 1)
         remark = "cheapest" if day is prices.cheapest else ""

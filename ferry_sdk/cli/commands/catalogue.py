@@ -33,6 +33,7 @@ def ports(*, text: _Text = "", common: Common) -> Exit:
     if text:
         ranked = [(match.port, match.score, str(match.reason)) for match in matches]
         ranked += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
+        ranked.sort(key=lambda row: -row[1])
         records = [
             {**port.model_dump(mode="json"), "score": score, "reason": reason}
             for port, score, reason in ranked
@@ -45,7 +46,7 @@ def companies(*, text: _Text = "", common: Common) -> Exit:
     """Find companies by code or a part of the name. Without TEXT, list all."""
     with common.open_client() as ferry, show_progress("Loading the companies"):
         every_company = ferry.mcp.companies()
-    wanted = fold(text)
+    wanted = fold(text) or text
     records = [
         {**company.model_dump(mode="json"), "code": company.code or company.id}
         for company in sorted(every_company, key=lambda company: fold(company.name or ""))

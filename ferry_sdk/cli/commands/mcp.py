@@ -69,7 +69,7 @@ def mcp(*, options: ServerOptions) -> None:
 
     Without --writes, it only reads; without a journal, it changes no bookings.
     """
-    from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
+    from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- of an extra
 
     if sys.stdin.isatty():
         note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")

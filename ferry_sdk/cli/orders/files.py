@@ -94,7 +94,7 @@ def read_travellers(file: Path) -> Travellers:
         if content.lstrip()[:1] in {"[", "{"}:
             rows = json.loads(content, object_pairs_hook=_unique_members)
         else:
-            cells = csv.DictReader(io.StringIO(content, newline=""), strict=True)
+            cells = csv.DictReader(io.StringIO(content, newline=""), None, "extra", strict=True)
             rows = [{name: value for name, value in row.items() if value} for row in cells]
         party = Travellers(rows)
     except InvalidInputError as error:
