@@ -93,7 +93,6 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Jso
         "vehicle": vehicle_of(booking, ticket),
         "passengers": [
             passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
-            | {"nationality": passenger.nationality and passenger.nationality.upper()}
             for passenger in booking.passengers
         ],
         "availability": {

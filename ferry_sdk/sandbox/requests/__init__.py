@@ -1,1 +1,1 @@
-"""Requests: operations, arguments, access, validation and errors."""
+"""Requests: arguments, access, validation and errors."""
