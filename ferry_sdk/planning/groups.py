@@ -107,9 +107,9 @@ class RoutesGroup(Resource):
     ) -> Plan[tuple[Route, ...]]:
         """Return the routes between two ports, from one, to one, or all of them.
 
-        They are made of the catalogues of both protocols, once a day for an address and a
-        language: the ports in each language, and the departures of each company, which are 73
-        requests with the 59 companies of the local service.
+        They are made of the catalogues of both protocols, once a day for an account, an address
+        and a language: the ports in each language, and the departures of each company, which are
+        up to 73 requests with the 59 companies of the local service.
 
         Args:
             origin: A port, its code or its name; None: any port.
@@ -147,7 +147,7 @@ class RoutesGroup(Resource):
 
     @method
     def refresh(self) -> Plan[None]:
-        """Read the catalogues again, whatever their age.
+        """Read the catalogues of routes again, whatever their age.
 
         Raises:
             FerryError: The ports or the journeys could not be read; the routes known before stay.

@@ -95,7 +95,7 @@ class SearchResult(Sequence[T]):
     """What a search has found: an immutable sequence.
 
     Args:
-        found: The trips or itineraries, in their order.
+        results: The trips or itineraries, in their order.
         report: Which companies were asked, and what became of each search.
     """
 

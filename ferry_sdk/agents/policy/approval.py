@@ -76,7 +76,7 @@ Approve = Callable[[ApprovalRequest], Any]
 
 
 def postpone(_request: ApprovalRequest) -> bool:
-    """Stand for a person who answers later: the request is the result of the call."""
+    """Mark a call whose result is the request: a person answers later. It is never called."""
     return False
 
 

@@ -187,7 +187,7 @@ def _count(party: Counter[str]) -> str:
 
 
 def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
-    """Return the vehicle of the search as it is booked, with the plate that is vehicle.
+    """Return the vehicle of the search as it is booked, with the plate of the booking's vehicle.
 
     If the catalogue of vehicles cannot be read or does not have its type, the given vehicle is
     returned.

@@ -94,8 +94,8 @@ class AgentState(State):
     """The state of several toolkits, in a private file.
 
     Attributes:
-        added: The kinds that the transaction has added to. At its end only so many of
-            the most recent entries are kept.
+        added: How many entries to keep, by the kind that the transaction has added to. Its end
+            removes the older ones.
 
     Raises:
         ConfigurationError: The file cannot be used, is not a state file or one of another version,

@@ -162,10 +162,10 @@ def warn_of_missing(report: SearchReport) -> None:
     missing = {"is missing": report.failed, "was not asked": report.not_asked}
     for problem, searches in missing.items():
         for company in dict.fromkeys(search.company for search in searches):
-            mine = [search for search in searches if search.company == company]
-            days = {search.day for search in mine}
-            when = f"on {mine[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
-            why = f": {mine[0].error}" if isinstance(mine[0], FailedSearch) else ""
+            of_company = [search for search in searches if search.company == company]
+            days = {search.day for search in of_company}
+            when = f"on {of_company[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
+            why = f": {of_company[0].error}" if isinstance(of_company[0], FailedSearch) else ""
             warn(f"{company} {problem} {when}{why}")
 
 

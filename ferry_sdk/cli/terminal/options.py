@@ -108,7 +108,7 @@ class _WarningHandler(logging.Handler):
 
 
 def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:
-    """Replace each arg that is a dataclass of options by its fields, for typer.
+    """Replace each argument that is a dataclass of options by its fields, for typer.
 
     The help of a field is its description in the docstring of the dataclass.
     """

@@ -190,7 +190,7 @@ def print_table(
 
 
 def print_blocks(rows: Sequence[Sequence[tuple[str, object]]], *, heading: int) -> None:
-    """Print rows of names and values; in a terminal, each as a block of lines, without the empty.
+    """Print rows of names and values; in a terminal, each as a block, without empty values.
 
     So no id is broken at the end of a line. The first line of a block has the first `heading`
     values. Outside a terminal, the rows are a table.
