@@ -47,8 +47,7 @@ def readers(ferry, booking_id, folder):
     trip = dict(zip(("origin", "destination"), route, strict=True))
 
     def scan():
-        parties = [Party("family", TRAVELLERS)]
-        scan = FareScan(folder, routes=[route], dates=days, parties=parties)
+        scan = FareScan(folder, routes=[route], dates=days, parties=[Party("family", TRAVELLERS)])
         scan.run(ferry)
         assert scan.report.answered
         assert len(scan.to_frame())

@@ -68,8 +68,7 @@ def test_a_model_in_strict_mode_books_with_codes(framework_of):
     framework = framework_of(audit=records.append)
     offers = result_of(framework.run_strictly("trips_find", **TRIP))["offers"]
     wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
-    approval = framework.run_strictly("bookings_create", **wanted)["approval"]
-    code = approval["confirmation_code"]
+    code = framework.run_strictly("bookings_create", **wanted)["approval"]["confirmation_code"]
     booking = result_of(framework.run_strictly("bookings_create", **wanted, confirmation_code=code))
     statuses = [(one.status, one.approval) for one in records if one.approval]
     assert statuses == [("approval_needed", "code"), ("done", "code")]

@@ -42,8 +42,7 @@ def view_tool(ferry):
 
     def call(name, **arguments):
         tool = TOOLS[name]
-        schema = tool.definition(approval=True, call=repr).output_schema
-        checker = Draft202012Validator(schema)
+        checker = Draft202012Validator(tool.definition(approval=True, call=repr).output_schema)
         result = attrgetter(tool.operation)(ferry)(**tool.read(json.dumps(arguments)).values)
         views = [view_of(result, detail) for detail in ("short", "full")]
         for view in views:

@@ -41,8 +41,7 @@ def test_only_the_expected_total_in_its_currency_lets_the_confirmation_leave():
         with case(expected, total):
             confirmed = good(ANSWERS["bookings.confirm"])
             driver = scripted_driver(good(booking(total_price=total)), confirmed)
-            result = driver.raw(describe_guarded("bookings.confirm", expected)).parse()
-            assert not result.read_back
+            assert not driver.raw(describe_guarded("bookings.confirm", expected)).parse().read_back
             assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
     others = product(["148.17", "148.19", Decimal(148), 0, "-148.18"], [148.18])
     for expected, total in (*others, ("1000000000000000.01", 1e15)):
@@ -143,8 +142,7 @@ def test_a_fee_of_a_cancelled_ticket_shows_nothing_and_one_that_is_refused_is_lo
     fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
     for seen in (good(booking("partially_voided", "Canceled", "Issued")), reply(404), reset):
         driver = scripted_driver(good(fee), seen, good(ANSWERS["bookings.cancel"]))
-        result = driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse()
-        assert not result.read_back
+        assert not driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse().read_back
         assert len(driver.requests) == 3
     for name in CANCELLATIONS:
         driver = scripted_driver(reply(409), good(SHOWN[name]))
@@ -284,8 +282,7 @@ def test_every_write_is_tested_and_a_booking_is_the_same_in_both_protocols_whoev
 def intents_of(*calls):
     notes = Notes()
     for name, given in calls:
-        driver = scripted_driver(good(ANSWERS[name] | given))
-        driver.raw(described(name, **given), journal=notes)
+        scripted_driver(good(ANSWERS[name] | given)).raw(described(name, **given), journal=notes)
     return [*notes.intents.values()]
 
 

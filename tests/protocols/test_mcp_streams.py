@@ -28,8 +28,7 @@ def cut(stream, at):
 
 def events(stream, at=()):
     parser = EventStream()
-    complete = [data for piece in cut(stream, at) for data in parser.feed(piece)]
-    return [*complete, *parser.finish()]
+    return [*[data for piece in cut(stream, at) for data in parser.feed(piece)], *parser.finish()]
 
 
 def bytewise(stream):

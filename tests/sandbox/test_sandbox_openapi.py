@@ -223,8 +223,7 @@ def test_the_resources_and_tools_of_mcp_fit_the_document(http, sandbox):
 
     request = search_request(ONE_TICKET, NOW.date() + timedelta(days=61))
     (sailing, *_) = call("search_availability", request=request, passengers=[ADULT])
-    guest = {**GUEST, "type": "ADT"}
-    created = call("create_booking", id=sailing["id"], passengers=[guest])
+    created = call("create_booking", id=sailing["id"], passengers=[{**GUEST, "type": "ADT"}])
     ticket = call("confirm_booking", id=created["booking_id"])["ticket_id"]
     call("view_ticket", id=ticket)
     call("cancel_ticket", ticket_id=ticket)

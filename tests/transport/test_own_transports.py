@@ -60,8 +60,7 @@ def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
         ferry = caller.ferry("https://localhost", transport=transport)
-        error = caught(OutcomeUnknownError, CREATE.make, ferry)
-        assert sent(error.attempts) == [True]
+        assert sent(caught(OutcomeUnknownError, CREATE.make, ferry).attempts) == [True]
 
 
 def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
