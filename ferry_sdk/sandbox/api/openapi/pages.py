@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.http.conventions import problem
@@ -51,7 +51,8 @@ def file_response(name: str) -> Response:
     path = _path(name)
     if not path.is_file():
         return problem(404, "NOT_FOUND", 'The page requires: pip install "ferry-sdk[sandbox]"')
-    return FileResponse(path, headers=_HEADERS, media_type=_MEDIA_TYPES[path.suffix])
+    # `FileResponse` leaves the file open if the client goes before its end.
+    return Response(path.read_bytes(), headers=_HEADERS, media_type=_MEDIA_TYPES[path.suffix])
 
 
 def _path(name: str) -> Path:
