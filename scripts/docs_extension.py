@@ -59,7 +59,8 @@ class PublicView(Extension):
 
     def on_function(self, *, func: Function, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
         """Show a call's answer, not its description, and its endpoint beside its name."""
-        if not any(str(decorator.value) == "method" for decorator in func.decorators):
+        decorators = {str(decorator.value) for decorator in func.decorators}
+        if not decorators & {"method", "plan_function"}:
             return
         if isinstance(func.returns, ExprSubscript):
             func.returns = func.returns.slice

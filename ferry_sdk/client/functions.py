@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from ferry_sdk._engine.batch import Plan
@@ -39,6 +40,7 @@ def plan_function(describe: Callable[Concatenate[Any, P], Plan[T]]) -> ClientFun
         finally:
             del args, kwargs  # tracebacks that show variables show no travellers
 
+    vars(call)["__signature__"] = signature(block)  # the answer, not its description
     return cast("ClientFunction[P, T]", call)
 
 
