@@ -59,8 +59,8 @@ class ScanRequest:
             raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
         if not self.days:
             raise InvalidInputError("expected the first and the last day", field="dates")
-        names = {getattr(party, "name", None) for party in self.parties}
-        if not 0 < len(names - {None}) == len(self.parties):
+        names = {party.name for party in self.parties if type(party) is Party}
+        if not 0 < len(names) == len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
         if self.companies is not None:
             companies = elements_of(self.companies, "companies")

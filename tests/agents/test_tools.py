@@ -176,7 +176,8 @@ def test_only_an_object_of_json_without_duplicate_keys_is_accepted():
     assert refusal_of("bookings_create", nested).field == "age"
     endless = {}
     endless["vehicle"] = endless
-    assert refusal_of("bookings_create", {1: 2}).field == "?"
+    for name in (1, 10**5000):
+        assert refusal_of("bookings_create", {name: 2}).field == "?"
     for value in (endless, {1, 2}, {"ab"}, object(), b"x", date(2026, 7, 14)):
         refused = refusal_of("bookings_create", {"vehicle": value})
         assert str(refused) == "vehicle: expected a JSON value", value

@@ -230,7 +230,7 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
     [
         ("routes", [[], "Genoa", ["Genoa", "Tunis"]]),
         ("dates", [(DAYS[1], DAYS[0]), (DAYS[0],), ("soon", "later")]),
-        ("parties", [[], ["x"], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
+        ("parties", [[], ["x"], [Party], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
         ("companies", [[], "GNV"]),
         ("companies[0]", [["\ud800"]]),
         ("part_size", [19, 101, 50.0]),

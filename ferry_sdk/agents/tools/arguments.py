@@ -243,7 +243,7 @@ def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
         raise InvalidInputError("the arguments are too long", field="arguments")
     if isinstance(arguments, Mapping):
         members = cast("Mapping[object, object]", arguments).items()
-        arguments = f"{{{','.join(_encode(str(name), value) for name, value in members)}}}"
+        arguments = f"{{{','.join(_encode(name, value) for name, value in members)}}}"
     try:
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         return json.loads(text, object_pairs_hook=_members)
@@ -253,12 +253,13 @@ def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
         raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
 
 
-def _encode(name: str, value: object) -> str:
+def _encode(name: object, value: object) -> str:
     """Return the JSON of an argument, whose mappings may be of any kind."""
     try:
-        return f"{json.dumps(name)}:{json.dumps(value, default=lambda mapping: {**mapping})}"
+        return json.dumps({name: value}, default=lambda mapping: {**mapping})[1:-1]
     except (TypeError, ValueError, RecursionError):
-        raise InvalidInputError("expected a JSON value", field=_path((name,))) from None
+        field = _path((name if isinstance(name, str) else "?",))
+        raise InvalidInputError("expected a JSON value", field=field) from None
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:

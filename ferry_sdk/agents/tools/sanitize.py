@@ -146,5 +146,5 @@ def text_type(name: str) -> Any:  # noqa: ANN401 -- a type for pydantic
     if name.endswith("_id"):
         return _PATTERNS["id"]
     if name not in KINDS:
-        raise LookupError(f"add {name} to KINDS in {__name__}")
+        raise LookupError(f"add {name} to sanitize.json")
     return KINDS[name]
