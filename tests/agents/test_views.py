@@ -76,8 +76,7 @@ def test_a_catalogue_matches_its_schema_and_contains_filters_it(view_tool, ferry
         assert short["count"] == full["count"] == len(short["items"]) > 1, name
         assert short["unreadable"] == 0, name
         assert short["items"][0].items() <= full["items"][0].items(), name
-    tool = TOOLS["catalogue_ports"]
-    ports = attrgetter(tool.operation)(ferry)()
+    ports = attrgetter(TOOLS["catalogue_ports"].operation)(ferry)()
     assert view_of(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
