@@ -119,7 +119,9 @@ from ferry_sdk.planning.connections import Itinerary as Itinerary
 from ferry_sdk.planning.names import PlaceMatch as PlaceMatch
 from ferry_sdk.planning.results import AskedSearch as AskedSearch
 from ferry_sdk.planning.results import FailedSearch as FailedSearch
+from ferry_sdk.planning.results import Matches as Matches
 from ferry_sdk.planning.results import SearchReport as SearchReport
+from ferry_sdk.planning.results import UnreadableAnswer as UnreadableAnswer
 from ferry_sdk.planning.routes import Route as Route
 from ferry_sdk.planning.streams import AsyncTripStream as AsyncTripStream
 from ferry_sdk.planning.streams import TripStream as TripStream
@@ -175,6 +177,7 @@ __all__ = [
     "JournalError",
     "Journey",
     "LimiterEvent",
+    "Matches",
     "McpPort",
     "NextAction",
     "NoSailingsError",
@@ -247,6 +250,7 @@ __all__ = [
     "UnknownPlaceError",
     "UnprocessableEntityError",
     "Unreadable",
+    "UnreadableAnswer",
     "UnresolvedWriteError",
     "Vehicle",
     "VehicleBrand",

@@ -54,17 +54,6 @@ class Match:
         return match_card(self)
 
 
-class Matches(tuple[T_co, ...]):
-    """What was found: a tuple that notebooks show as a table."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        from ferry_sdk.notebook.cards import matches_table  # noqa: PLC0415 -- for notebooks
-
-        return matches_table(self)
-
-
 class Records(Sequence[T_co], Generic[T_co]):
     """An immutable sequence of records."""
 

@@ -137,13 +137,19 @@ def travellers_card(party: Travellers) -> Markup:
     return card(f"Travellers: {len(party)}", listed, hidden)
 
 
-def matches_table(matches: Sequence[Any]) -> Markup:
-    """Return a table of dataclasses; a record in one gives a column for each of its fields."""
+def matches_table(matches: Sequence[Any], unreadable: str) -> Markup:
+    """Return a table of dataclasses; a record in one gives a column for each of its fields.
+
+    Args:
+        matches: The dataclasses.
+        unreadable: What could not be read, in words; empty: nothing.
+    """
+    notes = [note(f"{unreadable}; see .unreadable.")] if unreadable else []
     if not matches:
-        return plain(note("Nothing found."))
+        return plain(note("Nothing found."), *notes)
     rows = [dict(_members(match)) for match in matches[:_ROWS]]
     more = [note(f"{len(matches) - _ROWS} more of {len(matches)}.")] if len(matches) > _ROWS else []
-    return plain(_columns(rows), *more)
+    return plain(_columns(rows), *more, *notes)
 
 
 def _members(match: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any dataclass

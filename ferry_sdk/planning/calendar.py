@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ferry_sdk.models.travellers import parse_day
-from ferry_sdk.planning.results import SearchReport, left_out_note
-from ferry_sdk.planning.routes import NO_ROUTE
+from ferry_sdk.planning.results import SAILING, SearchReport, notes_of, unreadable_note
 from ferry_sdk.planning.trips import Trip
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ class CalendarDay:
     """The cheapest fare of one day.
 
     Without a fare, its values are None: nothing sails, no fare is of the wanted type, or a search
-    failed or was not made, which the calendar's `report` says.
+    failed, was not made or could not be read, which the calendar's `report` says.
 
     Attributes:
         day: The day of departure, local to the port.
@@ -32,6 +31,7 @@ class CalendarDay:
         company: The company, as a search takes it.
         depart_at: The departure, with the offset of the port.
         sailings: How many sailings with a fare leave on that day.
+        unreadable: How many sailings of that day could not be read. One may be cheaper.
     """
 
     day: date
@@ -40,6 +40,7 @@ class CalendarDay:
     company: str | None = None
     depart_at: datetime | None = None
     sailings: int = 0
+    unreadable: int = 0
 
 
 class PriceCalendar(Mapping[date, CalendarDay]):
@@ -122,6 +123,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
                     [price.depart_at and price.depart_at.replace(tzinfo=None) for price in days],
                 ),
                 "sailings": ("int64", [price.sailings for price in days]),
+                "unreadable": ("int64", [price.unreadable for price in days]),
             },
             money,
         )
@@ -143,9 +145,10 @@ class PriceCalendar(Mapping[date, CalendarDay]):
 
     def __repr__(self) -> str:
         priced = sum(price.price is not None for price in self.values())
-        note = f"{priced} with sailings{left_out_note(self.report)}"
-        if not self.report.has_route:
-            note = NO_ROUTE
+        note = f"{priced} with sailings{notes_of(self.report)}"
+        no_route = SAILING.note(self.report)
+        if no_route is not None:
+            note = f"{no_route}{unreadable_note(self.report.unreadable)}"
         return f"<PriceCalendar{self.route and f' {self.route}'}: {len(self)} days, {note}>"
 
     def _repr_html_(self) -> str:
@@ -161,13 +164,27 @@ def calendar_of(
     by_day: dict[date, list[Trip]] = defaultdict(list)
     for trip in trips:
         by_day[trip.depart_at.date()].append(trip)
-    return PriceCalendar([_day_of(day, by_day[day]) for day in days], report, route)
+
+    unreadable: Counter[date] = Counter()
+    for answer in report.unreadable:
+        if answer.search is not None:
+            unreadable[answer.search.day] += len(answer.records)
+    prices = [_day_of(day, by_day[day], unreadable[day]) for day in days]
+    return PriceCalendar(prices, report, route)
 
 
-def _day_of(day: date, trips: list[Trip]) -> CalendarDay:
+def _day_of(day: date, trips: list[Trip], unreadable: int) -> CalendarDay:
     if not trips:
-        return CalendarDay(day)
+        return CalendarDay(day, unreadable=unreadable)
     # One way, a fare has one tariff, whose amount is compared faster than a price.
     best = min(trips, key=lambda trip: (trip.fares[0].tariffs[0].amount, trip.depart_at))
     sailings = len({trip.outward.id for trip in trips})
-    return CalendarDay(day, best.price, best.currency, best.companies[0], best.depart_at, sailings)
+    return CalendarDay(
+        day=day,
+        price=best.price,
+        currency=best.currency,
+        company=best.companies[0],
+        depart_at=best.depart_at,
+        sailings=sailings,
+        unreadable=unreadable,
+    )

@@ -8,6 +8,9 @@ that were used last are kept.
 A graph that grows older than a day in memory is still used, while another one is made in the
 background. A file that is older is not used, because a short program ends before the background
 does. Callers that need the same at the same time share one reading.
+
+Records that cannot be read, and catalogues that could not be read at all, are named by the graph
+and the index that lack them (``.unreadable``), in memory and in the file.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
+from ferry_sdk.planning.results import UnreadableAnswer, unreadable_answers
 from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
 from ferry_sdk.planning.routes import DEPARTURES_OF, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -61,12 +65,26 @@ POINTLESS: Final = (AuthenticationError, ConfigurationError)
 _REFRESH_TIME: Final = 120.0
 """Seconds for reading a graph again in the background."""
 
+_OPERATIONS: Final[Mapping[str, str]] = {
+    "ports": "catalogue.ports",
+    "journeys": "catalogue.journeys",
+    "companies": "mcp.companies",
+    "timetable": "mcp.departures",
+    "mcp_ports": "mcp.ports",
+}
+"""The operations of the catalogues of routes by their keys."""
+_OF_A_COMPANY: Final = "catalogue.departures"
+"""The operation of the other catalogues of routes, one for each company."""
+_NAME_OPERATIONS: Final[Mapping[str, str]] = {"cities": "mcp.ports", "countries": "mcp.countries"}
+"""The operations of the catalogues of names by their keys; other keys are `catalogue.ports` in a
+language."""
+
 _MAX_KEPT: Final = 100
 """Entries of each kind, one for an account in a language. Three of them take 1 MB."""
 
 _graphs: OrderedDict[Key, RouteGraph] = OrderedDict()
 _indexes: OrderedDict[Key, PlaceIndex] = OrderedDict()
-_vehicles: OrderedDict[Key, tuple[float, tuple[VehicleModel, ...]]] = OrderedDict()
+_vehicles: OrderedDict[Key, tuple[float, Records[VehicleModel]]] = OrderedDict()
 _refreshing: set[Key] = set()
 """The graphs that are being made again in the background."""
 
@@ -128,7 +146,7 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
     return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
 
 
-def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[VehicleModel, ...]]:
+def vehicle_models(settings: Settings, until: float | None) -> Flow[Records[VehicleModel]]:
     """Return MCP's vehicles.
 
     Raises:
@@ -143,7 +161,7 @@ def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[Vehicl
     answer = yield from stop_after_error(batch, _answer_of(batch))
     if answer.error is not None:
         raise answer.error
-    models = tuple(answer.value or ())
+    models = answer.value or Records[VehicleModel]()
     _keep(_vehicles, settings, (time.time(), models))
     return models
 
@@ -212,7 +230,8 @@ def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
         try:
             path = yield from RunBlocking(partial(_prepare_file, settings), until)
             yield from Save(path, content_of(graph))
-        except (FerryError, OSError) as error:
+        # An unreadable record may have values that JSON cannot express: a ValueError.
+        except (FerryError, OSError, ValueError) as error:
             logger.warning("the routes could not be saved in route_cache: %s", error)
     return graph
 
@@ -234,6 +253,7 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
         answer = yield from _answer_of(batch)
         if answer.error is None:
             sources.add(answer.key, answer.value)
+            sources.unreadable += _unreadable(answer)
         else:
             failures[answer.key] = answer.error
             if not may_lack or isinstance(answer.error, POINTLESS):
@@ -249,10 +269,29 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
             batch.add("timetable", McpGroup.departures(None))
             if not sources.ports:
                 batch.add("mcp_ports", McpGroup.ports(None))
+    sources.unreadable += _lost_catalogues(failures)
     graph = sources.graph(is_complete=all(map(_is_final, failures.values())))
     if not graph.routes:
         _raise_first(failures)
     return graph
+
+
+def _unreadable(answer: BatchAnswer[str, Any]) -> tuple[UnreadableAnswer, ...]:
+    """Return what could not be read of a catalogue that was read."""
+    records: Records[Any] = answer.value or Records[Any]()
+    return unreadable_answers(_OPERATIONS.get(answer.key, _OF_A_COMPANY), records)
+
+
+def _lost_catalogues(failures: Mapping[str, FerryError]) -> list[UnreadableAnswer]:
+    """Return the catalogues that could not be read at all, of those that the service has.
+
+    A company whose departures failed is none of them: it is asked for every route.
+    """
+    return [
+        UnreadableAnswer(search=None, operation=_OPERATIONS[name], records=())
+        for name, error in failures.items()
+        if name in _OPERATIONS and not _is_final(error)
+    ]
 
 
 def _raise_first(failures: Mapping[str, FerryError]) -> None:
@@ -280,12 +319,17 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
     lists: dict[str, Any] = {}
     while batch:
         answer = yield from _answer_of(batch)
+        operation = _NAME_OPERATIONS.get(answer.key, "catalogue.ports")
         if answer.error is None:
-            lists[answer.key] = answer.value
+            records: Records[Any] = answer.value or Records[Any]()
+            lists[answer.key] = records
+            index.unreadable += unreadable_answers(operation, records)
         elif answer.key == "own":
             raise answer.error
         elif not _is_final(answer.error):
             index.is_complete = False
+            whole_list = UnreadableAnswer(search=None, operation=operation, records=())
+            index.unreadable += (whole_list,)
     codes = country_codes(lists.get("countries", ()))
     index.add_ports(
         port.model_copy(update={"country_code": codes(port)}) for port in lists.pop("own")

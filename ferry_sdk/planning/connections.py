@@ -18,8 +18,8 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection, elements_of
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
-from ferry_sdk.planning.results import AskedSearch, SearchReport, SearchResult
-from ferry_sdk.planning.routes import NO_CHANGE, Route
+from ferry_sdk.planning.results import CHANGING, AskedSearch, SearchReport, SearchResult
+from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.trips import Offer, Trip, one_way
 
@@ -136,7 +136,7 @@ class ConnectionSearch(SearchResult[Itinerary]):
 
     __slots__ = ()
     _KIND = "itineraries"
-    _NO_ROUTE = NO_CHANGE
+    _ROUTE_NOTES = CHANGING
 
     def __init__(self, itineraries: Iterable[Itinerary], report: SearchReport) -> None:
         super().__init__(sorted(itineraries, key=_rank), report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ferry_sdk._runtime.money import money
 from ferry_sdk.notebook.html import EMPTY, Markup, bar, card, facts, note, plain, table
 from ferry_sdk.notebook.records import calls_at
-from ferry_sdk.planning.routes import NO_CHANGE, NO_ROUTE
+from ferry_sdk.planning.results import CHANGING, SAILING, RouteNotes, describe_unreadable
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
@@ -21,7 +21,6 @@ _ROWS = 30
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
 _CHEAPEST_PLACE = "Prices are with the cheapest place; another one may cost more."
 _CALENDAR = "Cheapest fare of every day"
-_NO_ROUTE = f"{NO_ROUTE.capitalize()}."
 
 
 def trip_card(trip: Trip) -> Markup:
@@ -74,8 +73,8 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
         rows.append((*times, *way_back, ", ".join(trip.companies), price))
     back = ["Back"] if has_back else []
     head = ["Leaves", "Arrives", "Takes", *back, "Companies", "Price from"]
-    nothing = "Nothing sails on the days of the search." if report.has_route else _NO_ROUTE
-    return plain(table(head, rows), *_notes(len(trips), report, nothing))
+    nothing = "Nothing sails on the days of the search."
+    return plain(table(head, rows), *_notes(len(trips), report, nothing, SAILING))
 
 
 def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
@@ -89,9 +88,8 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."
-    if not report.has_route:
-        nothing = f"{NO_CHANGE.capitalize()}."
-    return plain(table(head, rows), *separate, *_notes(len(itineraries), report, nothing))
+    notes = _notes(len(itineraries), report, nothing, CHANGING)
+    return plain(table(head, rows), *separate, *notes)
 
 
 def calendar_card(calendar: PriceCalendar) -> Markup:
@@ -100,16 +98,22 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
     highest = max((day.price for day in days if day.price is not None), default=0)
     rows: list[Sequence[object]] = []
     for day in days:
-        cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY, "no fare")
-        if day.price is not None:
+        remarks: list[str] = []
+        cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY)
+        if day.price is None:
+            remarks.append("no fare")
+        else:
             share = bar(float(day.price / highest) if highest else 0.0)
             leaves = "" if day.depart_at is None else f"{day.depart_at:%H:%M}"
-            mark = "cheapest" if day is cheapest else EMPTY
-            cells = (money(day.price, day.currency or ""), share, day.company, leaves, mark)
-        rows.append((f"{day.day:%a %d %b %Y}", *cells))
+            cells = (money(day.price, day.currency or ""), share, day.company, leaves)
+        if day is cheapest:
+            remarks.append("cheapest")
+        if day.unreadable:
+            remarks.append(f"{day.unreadable} could not be read")
+        rows.append((f"{day.day:%a %d %b %Y}", *cells, ", ".join(remarks) or EMPTY))
     head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
-    more = [] if report.has_route else [note(_NO_ROUTE)]
-    return card(calendar.route, table(head, rows), *more, *_missing(report), badges=[_CALENDAR])
+    more = [*_route_notes(report, SAILING), *_missing(report)]
+    return card(calendar.route, table(head, rows), *more, badges=[_CALENDAR])
 
 
 def _sailing(way: Availability) -> tuple[object, ...]:
@@ -129,17 +133,35 @@ def _prices(itinerary: Itinerary) -> str:
     return " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items())
 
 
-def _notes(count: int, report: SearchReport, nothing: str) -> list[Markup]:
+def _notes(count: int, report: SearchReport, nothing: str, route_notes: RouteNotes) -> list[Markup]:
     """Return notes of the results that are not shown, or that there is nothing."""
     notes = [note(f"and {count - _ROWS} more")] if count > _ROWS else []
-    if not count and report.is_complete and not report.left_out:
-        notes = [note(nothing)]
+    if not count:
+        notes = _route_notes(report, route_notes)
+        if not notes and report.is_complete and not report.left_out:
+            notes = [note(nothing)]
     return [*notes, *_missing(report)]
 
 
+def _route_notes(report: SearchReport, route_notes: RouteNotes) -> list[Markup]:
+    """Return the note that there is no route, or that none is known; nothing if there is one."""
+    text = route_notes.note(report)
+    return [] if text is None else [note(_sentence(text))]
+
+
 def _missing(report: SearchReport) -> list[Markup]:
+    """Return notes of what the search lacks."""
+    notes: list[str] = []
+    if report.left_out:
+        notes.append(f"Without a fare of the wanted type, left out: {report.left_out}.")
     failed, not_asked = len(report.failed), len(report.not_asked)
-    left_out = f"Without a fare of the wanted type, left out: {report.left_out}."
-    missing = f"{failed} searches failed, {not_asked} were not asked"
-    rows = ((left_out, report.left_out), (missing, not report.is_complete))
-    return [note(text) for text, is_shown in rows if is_shown]
+    if failed or not_asked:
+        notes.append(f"{failed} searches failed, {not_asked} were not asked")
+    if report.unreadable:
+        notes.append(f"{_sentence(describe_unreadable(report.unreadable))} See .report.unreadable.")
+    return [*map(note, notes)]
+
+
+def _sentence(text: str) -> str:
+    """Return a text as a sentence, without a change of its names."""
+    return f"{text[0].upper()}{text[1:]}."

@@ -7,12 +7,12 @@ from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.records import Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.connections import ConnectionPlan, ConnectionSearch
 from ferry_sdk.planning.names import PlaceMatch
 from ferry_sdk.planning.request import CalendarRequest, ConnectionRequest, DayRequest, number
+from ferry_sdk.planning.results import Matches
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
@@ -25,7 +25,7 @@ class PlacesGroup(Resource):
     """Find ports by the names that people write."""
 
     @method
-    def find(self, text: str, *, limit: int = 5) -> Plan[tuple[PlaceMatch, ...]]:
+    def find(self, text: str, *, limit: int = 5) -> Plan[Matches[PlaceMatch]]:
         """Return the ports that a text may mean, best first.
 
         Names are known in the client's language and in en, fr, it, es, de, el and ar, without
@@ -34,6 +34,9 @@ class PlacesGroup(Resource):
         Args:
             text: A code, a name, a city, or a part of a name.
             limit: The most ports to return.
+
+        Returns:
+            The ports; ``.unreadable`` has the lists with records that could not be read.
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
@@ -53,9 +56,9 @@ class PlacesGroup(Resource):
         wanted = arguments.text(text, "text")
         most = number(limit, "limit", least=1)
 
-        def steps(settings: Settings) -> Flow[tuple[PlaceMatch, ...]]:
+        def steps(settings: Settings) -> Flow[Matches[PlaceMatch]]:
             index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
-            return Matches(index.find(wanted, most))
+            return Matches(index.find(wanted, most), index.unreadable)
 
         return Plan(steps)
 
@@ -104,7 +107,7 @@ class RoutesGroup(Resource):
     @method
     def find(
         self, origin: Port | str | None = None, destination: Port | str | None = None
-    ) -> Plan[tuple[Route, ...]]:
+    ) -> Plan[Matches[Route]]:
         """Return the routes between two ports, from one, to one, or all of them.
 
         They are made of the catalogues of both protocols, once a day for an account, an address
@@ -114,6 +117,10 @@ class RoutesGroup(Resource):
         Args:
             origin: A port, its code or its name; None: any port.
             destination: The same for the other end.
+
+        Returns:
+            The routes; ``.unreadable`` has the catalogues with records that could not be read, so
+            that routes may be missing.
 
         Raises:
             InvalidInputError: A place is neither a port nor a text.
@@ -133,7 +140,7 @@ class RoutesGroup(Resource):
             ```
         """
 
-        def steps(settings: Settings) -> Flow[tuple[Route, ...]]:
+        def steps(settings: Settings) -> Flow[Matches[Route]]:
             until = catalogues.deadline_of(settings)
             graph = yield from catalogues.route_graph(settings, until)
             places = arguments.drop_none(origin=origin, destination=destination)
@@ -141,7 +148,7 @@ class RoutesGroup(Resource):
             codes = (
                 ports[name].code if name in ports else None for name in ("origin", "destination")
             )
-            return Matches(graph.between(*codes))
+            return Matches(graph.between(*codes), graph.unreadable)
 
         return Plan(steps)
 
@@ -197,7 +204,8 @@ class TripsGroup(Resource):
 
         Returns:
             The trips by price, then departure; empty where nothing sails. A company that fails is
-            in ``.report.failed``, and a company that was not asked in ``.report.not_asked``.
+            in ``.report.failed``, a company that was not asked in ``.report.not_asked``, and
+            records that could not be read in ``.report.unreadable``.
 
         Raises:
             InvalidInputError: An argument is invalid, or no company is known; `field` names it.
@@ -348,7 +356,8 @@ class TripsGroup(Resource):
 
         Returns:
             The itineraries by price, then arrival. A company that fails is in
-            ``.report.failed``, and a search that was not made in ``.report.not_asked``.
+            ``.report.failed``, a search that was not made in ``.report.not_asked``, and records
+            that could not be read in ``.report.unreadable``.
 
         Raises:
             InvalidInputError: An argument is invalid, or no company is known; `field` names it.

@@ -20,6 +20,7 @@ from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, McpPort, Port
 from ferry_sdk.models.records import Match
+from ferry_sdk.planning.results import UnreadableAnswer, describe_unreadable
 
 Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
 
@@ -105,6 +106,7 @@ class PlaceIndex:
         cities: The codes of the ports of a city, by its folded name.
         is_complete: Whether the names of every language were read.
         made_at: When it was made, in seconds since the epoch.
+        unreadable: The lists with records that could not be read: names may be missing.
     """
 
     ports: dict[str, Port] = field(default_factory=dict[str, Port])
@@ -112,6 +114,7 @@ class PlaceIndex:
     cities: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     is_complete: bool = False
     made_at: float = field(default_factory=time.time)
+    unreadable: tuple[UnreadableAnswer, ...] = ()
 
     def add_ports(self, ports: Iterable[Port]) -> None:
         """Add the names of one language; the first language gives the ports themselves."""
@@ -155,7 +158,11 @@ class PlaceIndex:
             )
         close = [match.port for match in self.find(text, 3)]
         hint = f"; did you mean {_listed(close)}?" if close else ""
-        raise UnknownPlaceError(f"no port is called {text!r}{hint}", field=field, suggestions=close)
+        problem = f"no port is called {text!r}"
+        if self.unreadable:
+            problem = f"no port that could be read is called {text!r}; "
+            problem += describe_unreadable(self.unreadable)
+        raise UnknownPlaceError(f"{problem}{hint}", field=field, suggestions=close)
 
     def _matches(self, text: str) -> list[PlaceMatch]:
         """Return the ports whose code, name, city, alias or part of a name is the text."""

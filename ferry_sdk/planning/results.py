@@ -1,15 +1,24 @@
-"""What every search of trips returns: the results, and a report of the searches behind them."""
+"""What the calls of planning return: the results, and what became of the calls behind them.
+
+A record that cannot be read is told on: a report, and a list of matches, name every list of the
+service that had such records, as an `UnreadableAnswer`. `describe_unreadable` puts them into words.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar, TypeVar, overload
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar, overload
+
+from typing_extensions import Self
 
 from ferry_sdk.errors import FerryError
+from ferry_sdk.models.records import Records, Unreadable
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,52 @@ class FailedSearch(AskedSearch):
     error: FerryError
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableAnswer:
+    """An answer with records that could not be read. What they say is not in the result.
+
+    Attributes:
+        search: The search; None: a catalogue.
+        operation: The call, such as ``availability.search`` or ``catalogue.ports``.
+        records: The records, as in the ``.unreadable`` of the call's list. Empty if the whole
+            catalogue could not be read.
+    """
+
+    search: AskedSearch | None
+    operation: str
+    records: tuple[Unreadable, ...]
+
+
+def unreadable_answers(
+    operation: str, records: Records[Any], search: AskedSearch | None = None
+) -> tuple[UnreadableAnswer, ...]:
+    """Return the unreadable records of a list as one answer; nothing if all could be read."""
+    if not records.unreadable:
+        return ()
+    return (UnreadableAnswer(search, operation, records.unreadable),)
+
+
+def describe_unreadable(answers: Iterable[UnreadableAnswer]) -> str:
+    """Return in words what could not be read, such as "2 records of catalogue.ports".
+
+    Empty if everything could be read.
+    """
+    counts: Counter[str] = Counter()
+    whole_lists: dict[str, None] = {}
+    for answer in answers:
+        if answer.records:
+            counts[answer.operation] += len(answer.records)
+        else:
+            whole_lists[answer.operation] = None
+
+    parts: list[str] = []
+    for operation, number in counts.items():
+        noun = "record" if number == 1 else "records"
+        parts.append(f"{number} {noun} of {operation}")
+    parts += [f"a whole list of {operation}" for operation in whole_lists]
+    return f"{' and '.join(parts)} could not be read" if parts else ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchReport:
     """Which companies were asked, and what became of each search.
@@ -53,9 +108,12 @@ class SearchReport:
             left no time for.
         seconds: How long it took, the catalogues included.
         has_route: Whether any company sails from the one place to the other, on whatever day; of
-            connections, whether two routes meet between them.
+            connections, whether two routes meet between them. None: it is not known, because a
+            journey, a departure or a port could not be read.
         left_out: How many trips were found without a fare of the wanted `reservation_type`; of
             connections, how many single sailings.
+        unreadable: The answers, of searches and of catalogues, with records that could not be
+            read: a cheaper sailing, or a further company, may be among them.
     """
 
     asked: tuple[AskedSearch, ...] = ()
@@ -64,8 +122,9 @@ class SearchReport:
     failed: tuple[FailedSearch, ...] = ()
     not_asked: tuple[AskedSearch, ...] = ()
     seconds: float = 0.0
-    has_route: bool = True
+    has_route: bool | None = True
     left_out: int = 0
+    unreadable: tuple[UnreadableAnswer, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -74,21 +133,93 @@ class SearchReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every company was asked and answered."""
+        """Whether every company was asked and answered, and every record could be read."""
         answers = len(self.answered) + len(self.nothing)
-        return answers == self.calls and not self.not_asked
+        return answers == self.calls and not self.not_asked and not self.unreadable
 
     def __repr__(self) -> str:
+        if self.has_route is None:
+            lost = unreadable_note(self.unreadable)
+            return f"<SearchReport: it is not known whether a company sails such a route{lost}>"
         if not self.has_route:
             return "<SearchReport: no company sails such a route>"
         names = ("asked", "answered", "nothing", "failed", "not_asked")
         counts = ", ".join(f"{len(getattr(self, name))} {name}" for name in names)
-        return f"<SearchReport: {counts}{left_out_note(self)}>"
+        return f"<SearchReport: {counts}{notes_of(self)}>"
 
 
-def left_out_note(report: SearchReport) -> str:
-    """Return what a repr says of the trips that were left out; empty if there is none."""
-    return f", {report.left_out} left out by reservation_type" if report.left_out else ""
+class RouteNotes(NamedTuple):
+    """What is said of a search between two places that have no route.
+
+    Attributes:
+        none: No company sails.
+        unknown: It is not known, because records could not be read.
+    """
+
+    none: str
+    unknown: str
+
+    def note(self, report: SearchReport) -> str | None:
+        """Return what a report's `has_route` means; None: there is a route."""
+        if report.has_route is None:
+            return self.unknown
+        return None if report.has_route else self.none
+
+
+SAILING: Final = RouteNotes(
+    none="no company sails from the one place to the other",
+    unknown="it is not known whether a company sails from the one place to the other",
+)
+"""The notes of a search of trips."""
+CHANGING: Final = RouteNotes(
+    none="no company sails with one change from the one place to the other",
+    unknown="it is not known whether one can sail with one change from the one place to the other",
+)
+"""The notes of a search of connections; one company may sail all the way."""
+
+
+def unreadable_note(answers: Iterable[UnreadableAnswer]) -> str:
+    """Return what a repr says of the records that could not be read; empty if there is none."""
+    text = describe_unreadable(answers)
+    return f", {text}" if text else ""
+
+
+def notes_of(report: SearchReport) -> str:
+    """Return what a repr says of what a search lacks: trips left out, and unreadable records."""
+    left_out = f", {report.left_out} left out by reservation_type" if report.left_out else ""
+    return f"{left_out}{unreadable_note(report.unreadable)}"
+
+
+class Matches(tuple[T_co, ...]):  # noqa: SLOT001 -- a tuple's subclass has no slots of its own
+    """What was found: a tuple that notebooks show as a table.
+
+    Args:
+        found: What was found.
+        unreadable: The catalogues with records that could not be read.
+
+    Attributes:
+        unreadable: The catalogues with records that could not be read. What they name was not
+            found.
+    """
+
+    unreadable: tuple[UnreadableAnswer, ...]
+
+    def __new__(
+        cls, found: Iterable[T_co] = (), unreadable: Iterable[UnreadableAnswer] = ()
+    ) -> Self:
+        """Return the matches."""
+        matches = super().__new__(cls, found)
+        matches.unreadable = tuple(unreadable)
+        return matches
+
+    def __repr__(self) -> str:
+        found = super().__repr__()
+        return f"<Matches: {found}{unreadable_note(self.unreadable)}>" if self.unreadable else found
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.notebook.cards import matches_table  # noqa: PLC0415 -- for notebooks
+
+        return matches_table(self, describe_unreadable(self.unreadable))
 
 
 class SearchResult(Sequence[T]):
@@ -101,7 +232,7 @@ class SearchResult(Sequence[T]):
 
     __slots__ = ("_found", "report")
     _KIND: ClassVar[str]
-    _NO_ROUTE: ClassVar[str]
+    _ROUTE_NOTES: ClassVar[RouteNotes]
 
     def __init__(self, results: Iterable[T], report: SearchReport) -> None:
         self._found = tuple(results)
@@ -129,6 +260,10 @@ class SearchResult(Sequence[T]):
         return iter(self._found)
 
     def __repr__(self) -> str:
-        counts = f"{len(self)} {self._KIND} by {self.report.calls} searches"
-        note = f"{counts}{left_out_note(self.report)}" if self.report.has_route else self._NO_ROUTE
+        no_route = self._ROUTE_NOTES.note(self.report)
+        if no_route is not None:
+            note = f"{no_route}{unreadable_note(self.report.unreadable)}"
+        else:
+            counts = f"{len(self)} {self._KIND} by {self.report.calls} searches"
+            note = f"{counts}{notes_of(self.report)}"
         return f"<{type(self).__name__}: {note}>"

@@ -28,6 +28,7 @@ from ferry_sdk.models.catalogue import (
 )
 from ferry_sdk.models.records import Match
 from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.results import UnreadableAnswer
 
 _Ends = tuple[Any, Any]
 """The codes of two ports, which are texts where they are found in a table of ports."""
@@ -38,10 +39,6 @@ _MINUTES_OF_YEAR: Final = 366 * 24 * 60
 """A duration of more is taken as unknown."""
 DEPARTURES_OF: Final = "departures of "
 """The prefix of a company's key: a company may have the same name as a catalogue."""
-NO_ROUTE: Final = "no company sails from the one place to the other"
-"""The note of a search whose route does not exist."""
-NO_CHANGE: Final = "no company sails with one change from the one place to the other"
-"""The note of a search of connections that do not exist; one company may sail all the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,7 @@ class RouteGraph:
         is_complete: Whether every catalogue that the service has was read.
         made_at: When it was made, in seconds since the epoch.
         confirmed: Pairs of journey and company for which a search has found sailings.
+        unreadable: The catalogues with records that could not be read: routes may be missing.
     """
 
     ports: dict[str, Port]
@@ -94,6 +92,7 @@ class RouteGraph:
     is_complete: bool = True
     made_at: float = field(default_factory=time.time)
     confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    unreadable: tuple[UnreadableAnswer, ...] = ()
     _by_ends: dict[tuple[str, str], list[Route]] = field(init=False, repr=False)
     _by_name: dict[str, list[Port]] = field(init=False, repr=False)
 
@@ -125,6 +124,12 @@ class RouteGraph:
             for route in self.routes
             if depart_code in {None, route.depart_code} and arrive_code in {None, route.arrive_code}
         )
+
+    def has_any(self, routes: Sequence[Route]) -> bool | None:
+        """Return whether there are routes; None if some may be missing, and so it is not known."""
+        if routes:
+            return True
+        return None if self.unreadable else False
 
     def port(self, text: str) -> Port | None:
         """Return the port with this code, or with this whole name if it is the only one."""
@@ -181,6 +186,7 @@ class RouteSources:
         departures: The departures by company.
         timetable: MCP's timetable; None: not read.
         mcp_ports: MCP's ports, which are read if `ports` were not.
+        unreadable: The catalogues with records that could not be read.
     """
 
     ports: Sequence[Port] = ()
@@ -191,6 +197,7 @@ class RouteSources:
     )
     timetable: Sequence[ScheduledDeparture] | None = None
     mcp_ports: Sequence[McpPort] = ()
+    unreadable: list[UnreadableAnswer] = field(default_factory=list[UnreadableAnswer])
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
         """Add a catalogue by its name, or the departures of a company by the company's name."""
@@ -254,7 +261,14 @@ class RouteSources:
                     {name: hours for name, hours in departures.items() if hours},
                 )
             )
-        return RouteGraph(ports, tuple(routes), self.companies, self.unread, is_complete)
+        return RouteGraph(
+            ports=ports,
+            routes=tuple(routes),
+            companies=self.companies,
+            unread=self.unread,
+            is_complete=is_complete,
+            unreadable=tuple(self.unreadable),
+        )
 
     def _ports(self) -> dict[str, Port]:
         """Return the ports by code; if REST's were not read, as MCP names them."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ferry_sdk._engine.batch import (
     Batch,
@@ -35,12 +35,21 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import POINTLESS, deadline_of, place_index, route_graph
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import Query, TripRequest
-from ferry_sdk.planning.results import AskedSearch, FailedSearch, SearchReport
+from ferry_sdk.planning.results import (
+    AskedSearch,
+    FailedSearch,
+    SearchReport,
+    UnreadableAnswer,
+    describe_unreadable,
+    unreadable_answers,
+)
 from ferry_sdk.planning.routes import Route, RouteGraph
 from ferry_sdk.planning.trips import Offer, Trip, one_way, round_trip
 from ferry_sdk.planning.vehicles import find_vehicle
 
 T = TypeVar("T")
+
+_OPERATION: Final = "availability.search"
 
 
 class TripPlan:
@@ -71,7 +80,8 @@ class TripPlan:
         self._nothing: list[AskedSearch] = []
         self._failed: list[FailedSearch] = []
         self._not_asked: list[AskedSearch] = []
-        self._has_route = True
+        self._unreadable: list[UnreadableAnswer] = []
+        self._has_route: bool | None = True
         self._left_out = 0
         self._began = time.monotonic()
         self._seconds: float | None = None
@@ -80,15 +90,19 @@ class TripPlan:
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
         under_way = [call.key.search for call in self._batch.under_way.copy().values()]
+        seconds = self._seconds
+        if seconds is None:
+            seconds = time.monotonic() - self._began
         return SearchReport(
-            (*self._ended, *under_way),
-            tuple(self._answered),
-            tuple(self._nothing),
-            tuple(self._failed),
-            tuple(self._not_asked),
-            time.monotonic() - self._began if self._seconds is None else self._seconds,
-            self._has_route,
-            self._left_out,
+            asked=(*self._ended, *under_way),
+            answered=tuple(self._answered),
+            nothing=tuple(self._nothing),
+            failed=tuple(self._failed),
+            not_asked=tuple(self._not_asked),
+            seconds=seconds,
+            has_route=self._has_route,
+            left_out=self._left_out,
+            unreadable=tuple(self._unreadable),
         )
 
     @property
@@ -135,11 +149,12 @@ class TripPlan:
     def _steps(self, settings: Settings) -> Steps[Trip]:
         self._batch.until = deadline_of(settings)
         routes = yield from self._look_up(settings)
-        self._has_route = bool(routes)
+        self._has_route = self._graph.has_any(routes)
         if self._request.companies is None and routes and not self._sailings(routes):
-            raise InvalidInputError(
-                "the service does not say which companies sail; pass them", field="companies"
-            )
+            problem = "the service does not say which companies sail"
+            if self._graph.unreadable:
+                problem = f"no company is known; {describe_unreadable(self._graph.unreadable)}"
+            raise InvalidInputError(f"{problem}; pass them", field="companies")
         while not self.trips and self._ask_round():
             while self._batch:
                 answer = yield from next_answer(self._batch)
@@ -154,6 +169,7 @@ class TripPlan:
         """Find the two ports, and the vehicle if it has a name; return the routes to ask for."""
         request, until = self._request, self._batch.until
         self._graph = yield from route_graph(settings, until)
+        self._unreadable += self._graph.unreadable
         places = {"origin": request.origin, "destination": request.destination}
         ports = yield from ports_of(settings, self._graph, places, until)
         if ports["origin"].code == ports["destination"].code:
@@ -229,6 +245,8 @@ class TripPlan:
             error.field = self._argument_at(error.field, query)
         if isinstance(error, POINTLESS):
             raise error
+        if answer.value is not None:
+            self._unreadable += unreadable_answers(_OPERATION, answer.value, query.search)
         if answer.value:
             self._answered.append(query.search)
             for sailing in answer.value:

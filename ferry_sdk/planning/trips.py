@@ -15,8 +15,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import price_of
-from ferry_sdk.planning.results import AskedSearch, SearchReport, SearchResult
-from ferry_sdk.planning.routes import NO_ROUTE
+from ferry_sdk.planning.results import SAILING, AskedSearch, SearchReport, SearchResult
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
@@ -291,7 +290,7 @@ class TripSearch(SearchResult[Trip]):
 
     __slots__ = ()
     _KIND = "trips"
-    _NO_ROUTE = NO_ROUTE
+    _ROUTE_NOTES = SAILING
 
     def __init__(self, trips: Iterable[Trip], report: SearchReport) -> None:
         super().__init__(sorted(trips, key=lambda trip: (trip.price, trip.depart_at)), report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -13,10 +12,11 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
-from ferry_sdk.models.records import Match, Matches
+from ferry_sdk.models.records import Match, Records
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold, similarity
 from ferry_sdk.planning.request import number
+from ferry_sdk.planning.results import Matches, describe_unreadable, unreadable_answers
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
 
@@ -72,7 +72,7 @@ class VehiclesGroup(Resource):
     """Find vehicles by make and model."""
 
     @method
-    def find(self, text: str, *, limit: int = 5) -> Plan[tuple[VehicleMatch, ...]]:
+    def find(self, text: str, *, limit: int = 5) -> Plan[Matches[VehicleMatch]]:
         """Return the vehicles that a text may mean, best first. Small mistakes are forgiven.
 
         The catalogue is MCP's; it is read once a day.
@@ -80,6 +80,9 @@ class VehiclesGroup(Resource):
         Args:
             text: A model such as "golf", a make and a model, or a code such as ``FIAT__500``.
             limit: The most vehicles to return.
+
+        Returns:
+            The vehicles; ``.unreadable`` has the records that could not be read.
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
@@ -99,10 +102,10 @@ class VehiclesGroup(Resource):
         wanted = arguments.text(text, "text")
         most = number(limit, "limit", least=1)
 
-        def steps(settings: Settings) -> Flow[tuple[VehicleMatch, ...]]:
+        def steps(settings: Settings) -> Flow[Matches[VehicleMatch]]:
             until = catalogues.deadline_of(settings)
             models = yield from catalogues.vehicle_models(settings, until)
-            return Matches(_matches(models, wanted)[:most])
+            return _matches(models, wanted, most)
 
         return Plan(steps)
 
@@ -118,7 +121,7 @@ def find_vehicle(settings: Settings, text: str, until: float | None) -> Flow[Veh
     return match_called(_matches(models, text), text)
 
 
-def match_called(matches: Sequence[VehicleMatch], text: str) -> VehicleMatch:
+def match_called(matches: Matches[VehicleMatch], text: str) -> VehicleMatch:
     """Return the match whose whole name is the text.
 
     Raises:
@@ -132,17 +135,25 @@ def match_called(matches: Sequence[VehicleMatch], text: str) -> VehicleMatch:
         for match in (whole or matches)[:_SUGGESTIONS]
     ]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise InvalidInputError(f"no vehicle is called exactly {text!r}{hint}", field="vehicle")
+    problem = f"no vehicle is called exactly {text!r}"
+    if matches.unreadable:
+        problem = f"no vehicle that could be read is called exactly {text!r}; "
+        problem += describe_unreadable(matches.unreadable)
+    raise InvalidInputError(f"{problem}{hint}", field="vehicle")
 
 
-def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
+def _matches(
+    models: Records[VehicleModel], text: str, most: int | None = None
+) -> Matches[VehicleMatch]:
+    """Return the vehicles that a text may mean, best first, and at most so many."""
     wanted = fold(text)
     matches = [
         VehicleMatch(model, score)
         for model in models
         if model.code is not None and (score := _score(model, wanted))
     ]
-    return sorted(matches, key=lambda match: (-match.score, match.model.code or ""))
+    matches.sort(key=lambda match: (-match.score, match.model.code or ""))
+    return Matches(matches[:most], unreadable_answers("mcp.vehicle_data", models))
 
 
 def _score(model: VehicleModel, wanted: str) -> float:
