@@ -54,7 +54,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     """Plot the cheapest ticket of each sailing and of each day, by local day of departure.
 
     Each route has its own line; the cheapest ticket of all is labelled. Sailings without a ticket
-    that is valid one way are left out.
+    that is valid one way are left out. The title counts sailings that could not be read.
 
     Args:
         sailings: Sailings from any number of searches, in one currency.
@@ -96,7 +96,8 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
             currencies.add(ticket.currency)
     if len(currencies) > 1:
         raise InvalidInputError(f"fares in {', '.join(sorted(currencies))}", field="sailings")
-    figure, axes = _new_chart(next(iter(routes)) if len(routes) == 1 else "Fares by day")
+    title = next(iter(routes)) if len(routes) == 1 else "Fares by day"
+    figure, axes = _new_chart(title + _missing(0, sailings))
     if not routes:
         axes.set_axis_off()
         axes.text(0.5, 0.5, "No sailings with a ticket", ha="center", transform=axes.transAxes)
@@ -117,6 +118,17 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     for text in axes.legend(frameon=False, fontsize="small").get_texts():
         text.set_parse_math(False)
     return figure
+
+
+def _missing(without_position: int, records: Iterable[object]) -> str:
+    """Return what a title says of that which a chart does not show; empty if it shows all."""
+    unreadable = len(getattr(records, "unreadable", ()))
+    parts: list[str] = []
+    if without_position:
+        parts.append(f"{without_position} without a position")
+    if unreadable:
+        parts.append(f"{unreadable} could not be read")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _plot_route(axes: Axes, label: str, fares: list[tuple[date, Decimal]], colour: str) -> None:
@@ -157,7 +169,8 @@ def network_map(
     """Plot ports by position, and the routes between them as straight lines.
 
     There are no coastlines. The ports with the most routes are labelled first, the others if there
-    is room. Ports without a position are left out and counted in the title.
+    is room. Ports without a position, and ports that could not be read, are left out and counted in
+    the title.
 
     Args:
         ports: The ports, from `mcp.ports`.
@@ -195,8 +208,7 @@ def network_map(
         if depart in places and arrive in places
     }
     title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
-    if lost := len(all_ports) - len(places):
-        title += f" ({lost} without a position)"
+    title += _missing(len(all_ports) - len(places), ports)
     figure, axes = _new_chart(title, width=_WIDTH)
     axes.set_xlabel("Longitude (degrees east)")
     axes.set_ylabel("Latitude (degrees north)")

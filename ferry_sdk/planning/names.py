@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
@@ -144,11 +144,14 @@ class PlaceIndex:
         """Return the port that a text means.
 
         Raises:
-            UnknownPlaceError: No port has such a name.
+            UnknownPlaceError: No port has such a name, or only a part of a name fits and a port
+                that could not be read fits as well.
             AmbiguousPlaceError: Several ports do.
         """
         matches = self._matches(text)
         whole = [match for match in matches if match.reason in {"code", "name"}]
+        if not whole and self._fits_unreadable(text):
+            matches = []
         ports = list({match.port.code: match.port for match in whole or matches}.values())
         if len(ports) == 1:
             return ports[0]
@@ -193,6 +196,17 @@ class PlaceIndex:
                 if fold(country) in {fold(match.port.country), fold(match.port.country_code or "")}
             ]
         return matches
+
+    def _fits_unreadable(self, text: str) -> bool:
+        """Return whether the code or name of a port that could not be read has these words."""
+        part = f" {fold(text)} "
+        for answer in self.unreadable:
+            for record in answer.records:
+                raw: Any = record.raw
+                names = [raw.get("code"), raw.get("name")] if isinstance(raw, dict) else []
+                if any(isinstance(name, str) and part in f" {fold(name)} " for name in names):
+                    return True
+        return False
 
     def _with_part(self, wanted: str) -> set[str]:
         """Return the ports that have these words in a name, in this order."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar, overload
 
 from typing_extensions import Self
@@ -72,6 +73,20 @@ def unreadable_answers(
     if not records.unreadable:
         return ()
     return (UnreadableAnswer(search, operation, records.unreadable),)
+
+
+def numbered(records: Iterable[T]) -> Iterator[tuple[int, T]]:
+    """Yield each record with its index in the service's list, which counts unreadable ones too."""
+    lost: set[int] = set()
+    if isinstance(records, Records):
+        lost = {record.index for record in records.unreadable}
+    indexes = (index for index in count() if index not in lost)
+    return zip(indexes, records, strict=False)  # there are always further indexes
+
+
+def count_unreadable(answers: Iterable[UnreadableAnswer]) -> int:
+    """Return how many records could not be read; those of whole lists are not counted."""
+    return sum(len(answer.records) for answer in answers)
 
 
 def describe_unreadable(answers: Iterable[UnreadableAnswer]) -> str:

@@ -3,13 +3,16 @@
 The interface says it in pieces. A journey has an id and a text with two port names; the departures
 of a company list the journeys that it sails; MCP's timetable has ports and company of a departure,
 for some days only. `RouteGraph` joins them, and keeps what searches have shown.
+
+Some records can be read, but not used: a journey whose text names no two known ports, and a company
+without a code and an id. The graph names them together with the unreadable ones.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,6 +21,7 @@ from pydantic import TypeAdapter
 
 from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.availability import Availability, PortOfCall
+from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import (
     Company,
     Departure,
@@ -26,9 +30,9 @@ from ferry_sdk.models.catalogue import (
     Port,
     ScheduledDeparture,
 )
-from ferry_sdk.models.records import Match
+from ferry_sdk.models.records import Match, Records, Unreadable
 from ferry_sdk.planning.names import fold
-from ferry_sdk.planning.results import UnreadableAnswer
+from ferry_sdk.planning.results import UnreadableAnswer, numbered
 
 _Ends = tuple[Any, Any]
 """The codes of two ports, which are texts where they are found in a table of ports."""
@@ -37,6 +41,7 @@ _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used of which a catalogue could not be read."""
 _MINUTES_OF_YEAR: Final = 366 * 24 * 60
 """A duration of more is taken as unknown."""
+_PORT_OPERATIONS: Final = ("catalogue.ports", "mcp.ports")
 DEPARTURES_OF: Final = "departures of "
 """The prefix of a company's key: a company may have the same name as a catalogue."""
 
@@ -205,8 +210,11 @@ class RouteSources:
             setattr(self, name, records)
         elif name != "companies":
             self.departures[name.removeprefix(DEPARTURES_OF)] = records
-        if name in {"companies", "timetable"}:
-            self._add_companies(records if name == "companies" else map(_company_of, records))
+        if name == "companies":
+            self._add_companies(records)
+            self._add_unusable_companies(records)
+        if name == "timetable":
+            self._add_companies(map(_company_of, records))
 
     def _add_companies(self, companies: Iterable[Company]) -> None:
         """Add companies that are not known yet, by their code, or by their id without a code."""
@@ -214,6 +222,21 @@ class RouteSources:
             name = company.code or company.id
             if name is not None and company.id not in self.companies.values():
                 self.companies.setdefault(name, company.id or name)
+
+    def _add_unusable_companies(self, companies: Iterable[Company]) -> None:
+        """Add the companies that no search can name to the unreadable records.
+
+        Where no company has a code or an id, the catalogue has other fields than those that are
+        known; then no company is known, which a search says.
+        """
+        lost = tuple(
+            _unusable(index, "code", "neither a code nor an id", company)
+            for index, company in numbered(companies)
+            if not company.code and not company.id
+        )
+        if lost and self.companies:
+            answer = UnreadableAnswer(search=None, operation="mcp.companies", records=lost)
+            self.unreadable.append(answer)
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -267,8 +290,21 @@ class RouteSources:
             companies=self.companies,
             unread=self.unread,
             is_complete=is_complete,
-            unreadable=tuple(self.unreadable),
+            unreadable=(*self.unreadable, *self._unplaced(ends)),
         )
+
+    def _unplaced(self, ends: Mapping[str, _Ends]) -> tuple[UnreadableAnswer, ...]:
+        """Return the journeys whose ports are not known; none if unreadable ports explain them."""
+        if any(answer.operation in _PORT_OPERATIONS for answer in self.unreadable):
+            return ()
+        lost = tuple(
+            _unusable(index, "route", "names no two known ports", journey)
+            for index, journey in numbered(self.journeys)
+            if journey.journey_id not in ends
+        )
+        if not lost:
+            return ()
+        return (UnreadableAnswer(search=None, operation="catalogue.journeys", records=lost),)
 
     def _ports(self) -> dict[str, Port]:
         """Return the ports by code; if REST's were not read, as MCP names them."""
@@ -288,8 +324,11 @@ class RouteSources:
         """Return the times of departure by journey and company."""
         times: dict[str, dict[str, tuple[str, ...]]] = {}
         for name in self.companies:
-            for departures in self.departures.get(name, ()):
+            listed = self.departures.get(name, ())
+            for departures in listed:
                 times.setdefault(departures.journey_id, {})[name] = departures.departure_times
+            for journey_id in _journeys_of_unreadable(listed):
+                times.setdefault(journey_id, {}).setdefault(name, ())
         names = {id_: name for name, id_ in self.companies.items()}
         for scheduled in self.timetable or ():
             company = _company_of(scheduled)
@@ -306,6 +345,23 @@ class RouteSources:
                 codes.setdefault(name, []).append(port.code)
         pairs = [(journey.journey_id, _ports_of(journey, codes)) for journey in self.journeys]
         return {journey_id: pair for journey_id, pair in pairs if pair is not None}
+
+
+def _journeys_of_unreadable(departures: Sequence[Departure]) -> Iterator[str]:
+    """Yield the journeys that unreadable departures name: the company sails them nevertheless."""
+    if not isinstance(departures, Records):
+        return
+    for record in departures.unreadable:
+        raw: Any = record.raw
+        journey_id: object = raw.get("journey_id") if isinstance(raw, dict) else None
+        if isinstance(journey_id, str) and journey_id:
+            yield journey_id
+
+
+def _unusable(index: int, field: str, problem: str, record: Model) -> Unreadable:
+    """Return the unreadable record for one that was read, but says too little to be used."""
+    raw = record.model_dump(mode="json")
+    return Unreadable(index=index, field=field, problem=problem, raw=raw)
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:

@@ -11,10 +11,23 @@ from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds, require
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places_view
+from ferry_sdk.agents.tools.trip_tools import (
+    OFFERS,
+    PLACES,
+    TripsTable,
+    places_view,
+    unreadable_member,
+)
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
+from ferry_sdk.planning.names import PlaceMatch
+from ferry_sdk.planning.results import (
+    Matches,
+    SearchReport,
+    UnreadableAnswer,
+    describe_unreadable,
+)
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.bodies import passengers_on
@@ -103,8 +116,9 @@ def find(
     if tool == "trips_find":
         return (yield from _find_trips(values, known_ids, today))
     arguments = {"limit": PLACES, **values}
-    matches = yield Invoke("places.find", arguments, SECONDS)
-    return done_answer(places_view(matches))
+    matches: Matches[PlaceMatch] = yield Invoke("places.find", arguments, SECONDS)
+    notes = _unreadable_notes(matches.unreadable, "unreadable_ports")
+    return done_answer(places_view(matches), notes)
 
 
 def _find_trips(values: Mapping[str, Any], known_ids: KnownIds, today: Callable[[], date]) -> Reads:
@@ -133,6 +147,7 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds, today: Callable[
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
+    view |= unreadable_member(trips.report.unreadable)
     view["today"] = today().isoformat()
     return done_answer(view, _notes(trips))
 
@@ -156,7 +171,7 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
 
     A code is also accepted if the vehicles cannot be read; then the result is None.
     """
-    matches: tuple[VehicleMatch, ...]
+    matches: Matches[VehicleMatch]
     try:
         matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, SECONDS)
     except FerryError:
@@ -169,9 +184,16 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         if len(best) == 1:
             return best[0]
     candidates = [_candidate(match) for match in matches]
-    raise RefusedError(
-        "several_vehicles" if best else "unknown_vehicle", field="vehicle", candidates=candidates
-    )
+    if best:
+        raise RefusedError("several_vehicles", field="vehicle", candidates=candidates)
+    if matches.unreadable:
+        raise RefusedError(
+            "unreadable_vehicle",
+            describe_unreadable(matches.unreadable),
+            field="vehicle",
+            candidates=candidates,
+        )
+    raise RefusedError("unknown_vehicle", field="vehicle", candidates=candidates)
 
 
 def _candidate(match: VehicleMatch) -> dict[str, str]:
@@ -190,10 +212,26 @@ def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
     if parts:
         line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
         yield clean_text(f"Not all offers: {line}.", _MAX_NOTE)
+    yield from _unreadable_notes(report.unreadable, "unreadable")
     if trips and isinstance(trips, ConnectionSearch):
         yield TEXTS["separate_tickets"]
     if not trips and not trips.left_out:
-        yield TEXTS["nothing_found" if report.asked or report.not_asked else "no_company"]
+        yield TEXTS[_nothing(report)]
+
+
+def _nothing(report: SearchReport) -> str:
+    """Return the name of the text for a search that has found nothing."""
+    if report.has_route is None:
+        return "route_not_known"
+    if not report.asked and not report.not_asked:
+        return "no_company"
+    return "nothing_readable" if report.unreadable else "nothing_found"
+
+
+def _unreadable_notes(answers: Sequence[UnreadableAnswer], text: str) -> Iterator[str]:
+    """Return what a model has to know about records that could not be read, by one of `TEXTS`."""
+    if answers:
+        yield TEXTS[text].format(describe_unreadable(answers))
 
 
 def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:

@@ -5,7 +5,7 @@ The models are the arguments of these tools, and describe them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
@@ -21,6 +21,7 @@ from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
 from ferry_sdk.planning.connections import Itinerary
 from ferry_sdk.planning.names import PlaceMatch
+from ferry_sdk.planning.results import Matches, UnreadableAnswer, count_unreadable
 from ferry_sdk.planning.trips import Trip
 from ferry_sdk.resources.arguments import ReservationTypeName
 
@@ -147,9 +148,16 @@ def place_of(port: Port) -> View:
     return {name: clean_text(text, _MAX_LENGTH) for name, text in texts.items()}
 
 
-def places_view(matches: Iterable[PlaceMatch]) -> View:
+def places_view(matches: Matches[PlaceMatch]) -> View:
     """Return the view of the ports that a text may mean."""
-    return {"places": [{**place_of(match.port), "reason": match.reason} for match in matches]}
+    places = [{**place_of(match.port), "reason": match.reason} for match in matches]
+    return {"places": places, **unreadable_member(matches.unreadable)}
+
+
+def unreadable_member(answers: Sequence[UnreadableAnswer]) -> View:
+    """Return how many records could not be read, as a member of a view; nothing if all could."""
+    number = count_unreadable(answers)
+    return {"unreadable": number} if number else {}
 
 
 class TripsTable:
@@ -163,6 +171,7 @@ class TripsTable:
         self.view: View = {"offers": []}
         self._companies: dict[str, str] = {}
         self._letters: dict[str, str] = {}
+        self._unnamed_places: set[str] = set()
 
     def add(self, offer: str, trip: Trip) -> tuple[dict[str, str], ...]:
         """Add a trip with its cheapest fare. Return each way's ids of places by their letters."""
@@ -214,6 +223,9 @@ class TripsTable:
                 self._letters[names[name]] = name
             if name in names:
                 places.setdefault(names[name], place.id)
+            else:  # there are no letters left
+                self._unnamed_places.add(name)
+                self.view["more_places"] = len(self._unnamed_places)
         leaves, arrives = sailing.depart_at, sailing.arrive_at
         days = (arrives.date() - leaves.date()).days
         arrival = f"{arrives:%H:%M}{f' {days:+}' if days else ''}"

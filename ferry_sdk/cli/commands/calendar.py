@@ -72,11 +72,13 @@ def _print_calendar(prices: PriceCalendar) -> None:
 
     def row(day: CalendarDay) -> list[object]:
         name = f"{day.day:%a %d %b %Y}"
+        unreadable = f"{day.unreadable} could not be read" if day.unreadable else None
         if day.price is None or day.currency is None or day.depart_at is None:
-            return [name, "no fare", "", "", "", ""]
+            return [name, "no fare", "", "", "", unreadable]
         width = round(_BAR * (day.price / highest)) if highest else 0
         price, bar = money(day.price, day.currency), "█" * max(width, 1)
-        remark = "cheapest" if day is prices.cheapest else ""
+        remarks = ["cheapest" if day is prices.cheapest else None, unreadable]
+        remark = ", ".join(filter(None, remarks))
         return [name, price, bar, day.company, f"{day.depart_at:%H:%M}", remark]
 
     heads = ("day", "price from", "", "company", "leaves", "")

@@ -7,11 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
+from ferry_sdk.cli.orders.trips import unreadable_members
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
-from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress
+from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress, warn
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.names import PlaceMatch, fold
+from ferry_sdk.planning.results import (
+    Matches,
+    UnreadableAnswer,
+    describe_unreadable,
+    unreadable_answers,
+)
 
 _MOST = 10
 _PORT: tuple[str, ...] = ("code", "name", "country")
@@ -26,8 +33,10 @@ def ports(*, text: _Text = "", common: Common) -> Exit:
     Example: ferry ports genova
     """
     with common.open_client() as ferry, show_progress("Loading the ports"):
-        listed = sorted(ferry.catalogue.ports(), key=lambda port: (port.country, port.name))
-        matches = ferry.places.find(text, limit=_MOST) if text else ()
+        every_port = ferry.catalogue.ports()
+        matches = ferry.places.find(text, limit=_MOST) if text else Matches[PlaceMatch]()
+    listed = sorted(every_port, key=lambda port: (port.country, port.name))
+    unreadable = matches.unreadable or unreadable_answers("catalogue.ports", every_port)
     records = [port.model_dump(mode="json") for port in listed]
     heads = _PORT
     if text:
@@ -39,7 +48,7 @@ def ports(*, text: _Text = "", common: Common) -> Exit:
             for port, score, reason in ranked
         ]
         heads = (*_PORT, "score", "reason")
-    return _print_found("ports", records, heads, text, common)
+    return _print_found("ports", records, heads, text, unreadable, common)
 
 
 def companies(*, text: _Text = "", common: Common) -> Exit:
@@ -52,7 +61,8 @@ def companies(*, text: _Text = "", common: Common) -> Exit:
         for company in sorted(every_company, key=lambda company: fold(company.name or ""))
         if wanted in fold(company.name or "") or wanted == fold(company.code or "")
     ]
-    return _print_found("companies", records, ("code", "name"), text, common)
+    unreadable = unreadable_answers("mcp.companies", every_company)
+    return _print_found("companies", records, ("code", "name"), text, unreadable, common)
 
 
 def vehicles(
@@ -73,11 +83,16 @@ def vehicles(
         codes = {"search_code": match.query.code, "booking_code": match.booking().code}
         records.append({**match.model.model_dump(mode="json"), **codes, "score": match.score})
     heads = ("brand", "model", "search_code", "booking_code", "score")
-    return _print_found("vehicles", records, heads, text, common)
+    return _print_found("vehicles", records, heads, text, matches.unreadable, common)
 
 
 def _print_found(
-    name: str, records: Sequence[dict[str, Any]], members: Sequence[str], text: str, common: Common
+    name: str,
+    records: Sequence[dict[str, Any]],
+    members: Sequence[str],
+    text: str,
+    unreadable: Sequence[UnreadableAnswer],
+    common: Common,
 ) -> Exit:
     """Print records as JSON, or these members of them as a table. Return the exit code.
 
@@ -85,12 +100,18 @@ def _print_found(
         InvalidInputError: The text finds nothing.
     """
     is_missing = bool(text) and not records
+    document: dict[str, object] = {name: [*records]}
+    if unreadable:
+        document["unreadable"] = unreadable_members(unreadable)
     if common.as_json:
-        print_json({name: [*records]})
-    elif is_missing:
-        raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")
-    else:
-        heads = [member.replace("_", " ") for member in members]
-        rows = [[record[member] for member in members] for record in records]
-        print_table(heads, rows, right=("score",))
-    return Exit.NOT_SENT if is_missing else Exit.DONE
+        print_json(document)
+        return Exit.NOT_SENT if is_missing else Exit.DONE
+    if unreadable:
+        warn(describe_unreadable(unreadable))
+    if is_missing:
+        known = "nothing that could be read" if unreadable else "nothing"
+        raise InvalidInputError(f"{known} is called {text!r}", field="TEXT")
+    heads = [member.replace("_", " ") for member in members]
+    rows = [[record[member] for member in members] for record in records]
+    print_table(heads, rows, right=("score",))
+    return Exit.DONE

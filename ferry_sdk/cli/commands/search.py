@@ -18,8 +18,9 @@ from ferry_sdk.cli.orders.connections import (
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.cli.orders.trips import (
     Search,
+    describe_next_days,
+    describe_nothing,
     find_trips,
-    next_sailing_day,
     parse_reservation_type,
     parse_traveller,
     print_trips,
@@ -183,7 +184,7 @@ def search(
             find_connections(ferry, wanted) if wanted.changes else find_trips(ferry, wanted)
         )
         needs_next = not (results or common.as_json or wanted.back or wanted.changes)
-        next_day = next_sailing_day(ferry, wanted) if needs_next else None
+        next_days = describe_next_days(ferry, wanted) if needs_next else ""
     if common.as_json:
         print_json(_document(wanted, results))
         return Exit.DONE if results else Exit.REJECTED
@@ -195,14 +196,13 @@ def search(
     what = "no such fare" if results.left_out else "nothing sails"
     if wanted.changes:
         what = "no two sailings meet"
+    what = describe_nothing(results.report, what)
     from_time = "" if options.at == "00:00" else f" at {options.at} or later"
     nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if options.back is not None:
         nothing += f" that can be combined with a sailing back on {options.back:%a %d %b %Y}"
     if not results:
-        later = "; --flexible asks more days" if wanted.back else "; nor in the two weeks after it"
-        if next_day is not None:
-            later = f"; the next day with sailings is {next_day:%a %d %b %Y}"
+        later = "; --flexible asks more days" if wanted.back else next_days
         raise CommandError(Exit.REJECTED, nothing if wanted.changes else nothing + later)
     days = {trip.depart_at.date() for trip in results}
     if not (wanted.changes or on in days):

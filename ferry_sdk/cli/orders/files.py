@@ -17,7 +17,13 @@ from pydantic import ValidationError
 
 from ferry_sdk.cli.orders.connections import find_connections
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
-from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing
+from ferry_sdk.cli.orders.trips import (
+    Search,
+    describe_nothing,
+    find_trips,
+    vehicle_of,
+    warn_of_missing,
+)
 from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import problem_of, read_input
 from ferry_sdk.cli.terminal.output import show_progress
@@ -159,7 +165,8 @@ def _search(
     warn_of_missing(results.report)
     if not results:
         where = f"from {search.origin} to {search.destination} on {search.on:%a %d %b %Y}"
-        raise CommandError(Exit.REJECTED, f"{nothing} {where}")
+        reason = describe_nothing(results.report, nothing)
+        raise CommandError(Exit.REJECTED, f"{reason} {where}")
     return results
 
 

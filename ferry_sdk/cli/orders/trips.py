@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import chain
 from typing import Annotated, Any, Final, cast, get_args
@@ -12,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
 from ferry_sdk.cli.terminal.output import members_of, print_table, time_of, warn
 from ferry_sdk.client import Ferry
@@ -19,7 +21,12 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
-from ferry_sdk.planning.results import FailedSearch, SearchReport
+from ferry_sdk.planning.results import (
+    FailedSearch,
+    SearchReport,
+    UnreadableAnswer,
+    describe_unreadable,
+)
 from ferry_sdk.planning.trips import Trip, TripSearch, ways_of
 from ferry_sdk.planning.vehicles import VehicleMatch, match_called
 from ferry_sdk.resources.arguments import ReservationTypeName
@@ -85,18 +92,42 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
     return TripSearch(trips, every_trip.report)
 
 
-def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
-    """Return the first day of the two weeks after the search's with a sailing out."""
+def describe_next_days(ferry: Ferry, search: Search) -> str:
+    """Return in words on which day of the two weeks after the search's there is a sailing out."""
     if search.on >= date.max - _TWO_WEEKS:
-        return None
+        return "; nor in the two weeks after it"
     start, end = search.on + timedelta(days=1), search.on + _TWO_WEEKS
     days = ferry.trips.calendar(start=start, end=end, **search.options)
-    return next((day for day, prices in days.items() if prices.sailings), None)
+    next_day = next((day for day, prices in days.items() if prices.sailings), None)
+    if next_day is not None:
+        return f"; the next day with sailings is {next_day:%a %d %b %Y}"
+    if not days.report.is_complete:
+        return "; of the two weeks after it, not all is known"
+    return "; nor in the two weeks after it"
+
+
+def describe_nothing(report: SearchReport, nothing: str) -> str:
+    """Return in words why a search has no results.
+
+    Args:
+        report: What became of the search.
+        nothing: What is true if every company has answered, such as "nothing sails".
+    """
+    return nothing if report.is_complete else "nothing was found"
 
 
 def check_route(ferry: Ferry, origin: str, destination: str) -> None:
-    """Raise InvalidInputError if a place is unknown, or if nobody sails between the two."""
-    if not ferry.routes.find(origin, destination):
+    """Check that the places are known, and that a company sails between the two.
+
+    Raises:
+        InvalidInputError: A place is unknown, or no company sails.
+        CommandError: It is not known whether a company sails.
+    """
+    routes = ferry.routes.find(origin, destination)
+    if not routes and routes.unreadable:
+        problem = f"it is not known whether a company sails from {origin} to {destination}"
+        raise CommandError(Exit.NOT_SENT, f"{problem}: {describe_unreadable(routes.unreadable)}")
+    if not routes:
         problem = f"no company sails directly from {origin} to {destination}"
         raise InvalidInputError(problem, field="FROM, TO")
 
@@ -155,7 +186,9 @@ def hours_of(duration: timedelta) -> str:
 
 
 def warn_of_missing(report: SearchReport) -> None:
-    """Print a warning for each company that failed or was not asked, and for trips left out."""
+    """Print a warning for each company that failed or was not asked, and for what is left out."""
+    if report.unreadable:
+        warn(describe_unreadable(report.unreadable))
     if report.left_out:
         others = "--reservation-type all finds them"
         warn(f"{report.left_out} trips have only fares of another reservation type; {others}")
@@ -192,6 +225,24 @@ def trip_members(trip: Trip) -> dict[str, object]:
 def report_members(report: SearchReport) -> dict[str, Any]:
     """Return a report as the members of a JSON object."""
     members = to_jsonable_python(
-        report, fallback=lambda error: {"type": type(error).__name__, "message": str(error)}
+        replace(report, unreadable=()),
+        fallback=lambda error: {"type": type(error).__name__, "message": str(error)},
     )
-    return {**members, "calls": report.calls, "is_complete": report.is_complete}
+    return {
+        **members,
+        "unreadable": unreadable_members(report.unreadable),
+        "calls": report.calls,
+        "is_complete": report.is_complete,
+    }
+
+
+def unreadable_members(answers: Iterable[UnreadableAnswer]) -> list[dict[str, object]]:
+    """Return what could not be read as JSON, without the records themselves."""
+    return [
+        {
+            "search": to_jsonable_python(answer.search),
+            "operation": answer.operation,
+            "records": [members_of(each, "index", "field", "problem") for each in answer.records],
+        }
+        for answer in answers
+    ]

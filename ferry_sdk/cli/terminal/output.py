@@ -4,8 +4,8 @@ With `--json`, a command prints one JSON document. Records are complete, and mon
 These are its members, by command:
 
 - `search`: `search` (the parameters, as an order file takes them), `trips`, `sailings`, `report`.
-- `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings`), `cheapest`
-  (a day or null), `report`.
+- `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings`,
+  `unreadable`, numbers both), `cheapest` (a day or null), `report`.
 - `book`, `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking
   also `cancellation`, what was kept and refunded.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
@@ -15,7 +15,8 @@ These are its members, by command:
   `total_differs`, `not_known`, lists of `booking_id`, `expected`, `found`, `currency`, `stage`,
   `references`; `unresolved`, a list of journal entries.
 - `ports`, `companies`, `vehicles`: a list of that name; ports with TEXT also have `score` and
-  `reason`, vehicles `search_code`, `booking_code` and `score`.
+  `reason`, vehicles `search_code`, `booking_code` and `score`; `unreadable` as in a report, if
+  records could not be read.
 - `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
   it is unresolved; for `recover` also `seen`, what was read instead of the effect.
 - `journal show`, `settle`: `entry`.
@@ -31,8 +32,10 @@ A trip has `price`, `currency`, `companies`, `depart_at` and `arrive_at` of the 
 and `availabilities` with the first place of each way.
 
 A report has `asked`, `answered`, `nothing`, `failed` and `not_asked`, lists of `company`,
-`depart_code`, `arrive_code` and `day` (`failed` also `error`: `type`, `message`), and `calls`,
-`seconds`, `is_complete`.
+`depart_code`, `arrive_code` and `day` (`failed` also `error`: `type`, `message`), `unreadable`, a
+list of `search` (null for a catalogue), `operation` and `records` (`index`, `field`, `problem`;
+empty if a whole list could not be read), and `calls`, `seconds`, `has_route` (null if it is not
+known), `left_out`, `is_complete`.
 """
 
 from __future__ import annotations
