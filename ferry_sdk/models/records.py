@@ -135,7 +135,8 @@ class Records(Sequence[T_co], Generic[T_co]):
 
         Moments are in UTC. A sailing's row also has the local times of its ports
         (`depart_local`, `arrive_local`), its exact `travel_time`, and its cheapest ticket
-        (`lowest_amount`, `lowest_currency`). Requires the extra ``notebook``.
+        (`lowest_amount`, `lowest_currency`). ``frame.attrs["unreadable"]`` is the number of records
+        that could not be read. Requires the extra ``notebook``.
 
         Args:
             by: The content of a row: a ``"record"``, or a ``"tariff"`` of a sailing.

@@ -61,20 +61,31 @@ def check_options(by: object, money: object, *, has_tariffs: bool = True) -> Non
 
 
 def frame_of_columns(
-    columns: Mapping[str, tuple[str, Sequence[object]]], money: MoneyAs = "decimal"
+    columns: Mapping[str, tuple[str, Sequence[object]]],
+    money: MoneyAs = "decimal",
+    *,
+    unreadable: int = 0,
 ) -> DataFrame:
-    """Return a frame of columns, each with its dtype, or "money", and its values."""
+    """Return a frame of columns, each with its dtype, or "money", and its values.
+
+    Args:
+        columns: The columns.
+        money: The type of amounts.
+        unreadable: How many records could not be read and have no row; in the frame's ``attrs``.
+    """
     dtypes = {"money": "object" if money == "decimal" else "float64"}
     data = {
         name: _series(values, dtypes.get(dtype, dtype)) for name, (dtype, values) in columns.items()
     }
     frame: DataFrame = DataFrame(data)
+    frame.attrs["unreadable"] = unreadable
     return frame
 
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
     members = [*records]
+    unreadable = len(getattr(records, "unreadable", ()))
     models = models_of(members)
     sailings = sailings_of(models)
     check_options(by, money, has_tariffs=len(sailings) == len(models))
@@ -87,7 +98,7 @@ def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
         sailings = [sailing for sailing in sailings for _ in sailing.tariffs]
         models = [*sailings]
     columns = [*_columns(models, ""), *_sailing_columns(sailings), *of_tariffs]
-    return frame_of_columns(dict(columns), money)
+    return frame_of_columns(dict(columns), money, unreadable=unreadable)
 
 
 def _sailing_columns(sailings: Sequence[Availability]) -> Iterator[_Column]:

@@ -10,7 +10,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ferry_sdk.models.travellers import parse_day
-from ferry_sdk.planning.results import SAILING, SearchReport, notes_of, unreadable_note
+from ferry_sdk.planning.results import (
+    SAILING,
+    SearchReport,
+    count_unreadable,
+    notes_of,
+    unreadable_note,
+)
 from ferry_sdk.planning.trips import Trip
 
 if TYPE_CHECKING:
@@ -97,6 +103,8 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each day. Requires the extra ``notebook``.
 
+        ``frame.attrs["unreadable"]`` is the number of records that could not be read.
+
         Args:
             by: The content of a row: a ``"record"``, which is a day. Days have no tariffs.
             money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
@@ -126,6 +134,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
                 "unreadable": ("int64", [price.unreadable for price in days]),
             },
             money,
+            unreadable=count_unreadable(self.report.unreadable),
         )
 
     def __getitem__(self, day: date | str) -> CalendarDay:

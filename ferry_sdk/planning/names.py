@@ -20,7 +20,7 @@ from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, McpPort, Port
 from ferry_sdk.models.records import Match
-from ferry_sdk.planning.results import UnreadableAnswer, describe_unreadable
+from ferry_sdk.planning.results import PORT_OPERATIONS, UnreadableAnswer, describe_unreadable
 
 Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
 
@@ -162,9 +162,9 @@ class PlaceIndex:
         close = [match.port for match in self.find(text, 3)]
         hint = f"; did you mean {_listed(close)}?" if close else ""
         problem = f"no port is called {text!r}"
-        if self.unreadable:
+        if self._unreadable_ports:
             problem = f"no port that could be read is called {text!r}; "
-            problem += describe_unreadable(self.unreadable)
+            problem += describe_unreadable(self._unreadable_ports)
         raise UnknownPlaceError(f"{problem}{hint}", field=field, suggestions=close)
 
     def _matches(self, text: str) -> list[PlaceMatch]:
@@ -197,10 +197,14 @@ class PlaceIndex:
             ]
         return matches
 
+    @property
+    def _unreadable_ports(self) -> list[UnreadableAnswer]:
+        return [answer for answer in self.unreadable if answer.operation in PORT_OPERATIONS]
+
     def _fits_unreadable(self, text: str) -> bool:
         """Return whether the code or name of a port that could not be read has these words."""
         part = f" {fold(text)} "
-        for answer in self.unreadable:
+        for answer in self._unreadable_ports:
             for record in answer.records:
                 raw: Any = record.raw
                 names = [raw.get("code"), raw.get("name")] if isinstance(raw, dict) else []

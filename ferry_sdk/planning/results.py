@@ -16,10 +16,14 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar, overload
 from typing_extensions import Self
 
 from ferry_sdk.errors import FerryError
+from ferry_sdk.models.base import Model
 from ferry_sdk.models.records import Records, Unreadable
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+PORT_OPERATIONS: Final = ("catalogue.ports", "mcp.ports")
+"""The calls that list ports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,18 @@ def unreadable_answers(
     if not records.unreadable:
         return ()
     return (UnreadableAnswer(search, operation, records.unreadable),)
+
+
+def unusable(index: int, field: str, problem: str, record: Model) -> Unreadable:
+    """Return the unreadable record for one that was read, but says too little to be used.
+
+    Args:
+        index: Its index in the service's list.
+        field: The field that is missing or does not fit.
+        problem: Why the record cannot be used.
+        record: The record.
+    """
+    return Unreadable(index=index, field=field, problem=problem, raw=record.model_dump(mode="json"))
 
 
 def numbered(records: Iterable[T]) -> Iterator[tuple[int, T]]:

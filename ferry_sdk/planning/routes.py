@@ -21,7 +21,6 @@ from pydantic import TypeAdapter
 
 from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.availability import Availability, PortOfCall
-from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import (
     Company,
     Departure,
@@ -30,9 +29,9 @@ from ferry_sdk.models.catalogue import (
     Port,
     ScheduledDeparture,
 )
-from ferry_sdk.models.records import Match, Records, Unreadable
+from ferry_sdk.models.records import Match, Records
 from ferry_sdk.planning.names import fold
-from ferry_sdk.planning.results import UnreadableAnswer, numbered
+from ferry_sdk.planning.results import PORT_OPERATIONS, UnreadableAnswer, numbered, unusable
 
 _Ends = tuple[Any, Any]
 """The codes of two ports, which are texts where they are found in a table of ports."""
@@ -41,7 +40,6 @@ _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used of which a catalogue could not be read."""
 _MINUTES_OF_YEAR: Final = 366 * 24 * 60
 """A duration of more is taken as unknown."""
-_PORT_OPERATIONS: Final = ("catalogue.ports", "mcp.ports")
 DEPARTURES_OF: Final = "departures of "
 """The prefix of a company's key: a company may have the same name as a catalogue."""
 
@@ -230,7 +228,7 @@ class RouteSources:
         known; then no company is known, which a search says.
         """
         lost = tuple(
-            _unusable(index, "code", "neither a code nor an id", company)
+            unusable(index, "code", "neither a code nor an id", company)
             for index, company in numbered(companies)
             if not company.code and not company.id
         )
@@ -295,10 +293,10 @@ class RouteSources:
 
     def _unplaced(self, ends: Mapping[str, _Ends]) -> tuple[UnreadableAnswer, ...]:
         """Return the journeys whose ports are not known; none if unreadable ports explain them."""
-        if any(answer.operation in _PORT_OPERATIONS for answer in self.unreadable):
+        if any(answer.operation in PORT_OPERATIONS for answer in self.unreadable):
             return ()
         lost = tuple(
-            _unusable(index, "route", "names no two known ports", journey)
+            unusable(index, "route", "names no two known ports", journey)
             for index, journey in numbered(self.journeys)
             if journey.journey_id not in ends
         )
@@ -356,12 +354,6 @@ def _journeys_of_unreadable(departures: Sequence[Departure]) -> Iterator[str]:
         journey_id: object = raw.get("journey_id") if isinstance(raw, dict) else None
         if isinstance(journey_id, str) and journey_id:
             yield journey_id
-
-
-def _unusable(index: int, field: str, problem: str, record: Model) -> Unreadable:
-    """Return the unreadable record for one that was read, but says too little to be used."""
-    raw = record.model_dump(mode="json")
-    return Unreadable(index=index, field=field, problem=problem, raw=raw)
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:

@@ -41,7 +41,9 @@ from ferry_sdk.planning.results import (
     SearchReport,
     UnreadableAnswer,
     describe_unreadable,
+    numbered,
     unreadable_answers,
+    unusable,
 )
 from ferry_sdk.planning.routes import Route, RouteGraph
 from ferry_sdk.planning.trips import Offer, Trip, one_way, round_trip
@@ -247,6 +249,7 @@ class TripPlan:
             raise error
         if answer.value is not None:
             self._unreadable += unreadable_answers(_OPERATION, answer.value, query.search)
+            self._unreadable += _elsewhere(query, answer.value)
         if answer.value:
             self._answered.append(query.search)
             for sailing in answer.value:
@@ -303,6 +306,17 @@ class TripPlan:
         for number in [*self._batch.under_way]:
             error = RequestTimeoutError("the deadline has passed", outcome="unknown")
             self._take(self._batch.answer(number, None, error))
+
+
+def _elsewhere(query: Query, sailings: Records[Availability]) -> tuple[UnreadableAnswer, ...]:
+    """Return the sailings that leave from neither port of a search: no trip can be made of them."""
+    ports = query.search.depart_code, query.search.arrive_code
+    lost = tuple(
+        unusable(index, "depart_code", "none of the ports of the search", sailing)
+        for index, sailing in numbered(sailings)
+        if sailing.depart_code not in ports
+    )
+    return (UnreadableAnswer(query.search, _OPERATION, lost),) if lost else ()
 
 
 def ports_of(

@@ -15,7 +15,13 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import price_of
-from ferry_sdk.planning.results import SAILING, AskedSearch, SearchReport, SearchResult
+from ferry_sdk.planning.results import (
+    SAILING,
+    AskedSearch,
+    SearchReport,
+    SearchResult,
+    count_unreadable,
+)
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
@@ -328,6 +334,8 @@ class TripSearch(SearchResult[Trip]):
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each trip. Requires the extra ``notebook``.
 
+        ``frame.attrs["unreadable"]`` is the number of records that could not be read.
+
         Args:
             by: The content of a row: a ``"record"``, which is a trip, or a ``"tariff"``, which is
                 a fare of a trip.
@@ -370,6 +378,7 @@ class TripSearch(SearchResult[Trip]):
                 **of_fares,
             },
             money,
+            unreadable=count_unreadable(self.report.unreadable),
         )
 
     def _repr_html_(self) -> str:

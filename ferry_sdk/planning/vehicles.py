@@ -16,7 +16,13 @@ from ferry_sdk.models.records import Match, Records
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold, similarity
 from ferry_sdk.planning.request import number
-from ferry_sdk.planning.results import Matches, describe_unreadable, unreadable_answers
+from ferry_sdk.planning.results import (
+    Matches,
+    describe_unreadable,
+    numbered,
+    unreadable_answers,
+    unusable,
+)
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
 
@@ -145,7 +151,10 @@ def match_called(matches: Matches[VehicleMatch], text: str) -> VehicleMatch:
 def _matches(
     models: Records[VehicleModel], text: str, most: int | None = None
 ) -> Matches[VehicleMatch]:
-    """Return the vehicles that a text may mean, best first, and at most so many."""
+    """Return the vehicles that a text may mean, best first, and at most so many.
+
+    A vehicle without a code, which no search can name, counts as unreadable.
+    """
     wanted = fold(text)
     matches = [
         VehicleMatch(model, score)
@@ -153,7 +162,13 @@ def _matches(
         if model.code is not None and (score := _score(model, wanted))
     ]
     matches.sort(key=lambda match: (-match.score, match.model.code or ""))
-    return Matches(matches[:most], unreadable_answers("mcp.vehicle_data", models))
+    nameless = [
+        unusable(index, "code", "no code", model)
+        for index, model in numbered(models)
+        if model.code is None
+    ]
+    lost = Records[VehicleModel]((), [*models.unreadable, *nameless])
+    return Matches(matches[:most], unreadable_answers("mcp.vehicle_data", lost))
 
 
 def _score(model: VehicleModel, wanted: str) -> float:

@@ -404,3 +404,40 @@ def test_matches_keep_their_gaps_in_copies():
     again = pickle.loads(pickle.dumps(matches))
     assert (again, again.unreadable) == (("a",), (PORTS_GAP,))
     assert repr(Matches(["a"])) == "('a',)"
+
+
+def test_frames_count_what_has_no_row(ferry, broken_fares):
+    trips = ferry.trips.search(**STRAIT)
+    assert trips.to_frame().attrs["unreadable"] == 1
+    assert Records([trips[0].outward], [GAP]).to_frame().attrs["unreadable"] == 1
+
+
+def test_sailing_of_another_port_is_named(clients, ferry_sandbox, with_routes):
+    ferry_sandbox.faults.add(
+        "unknown_enum",
+        "availability.search",
+        times=None,
+        company="BALEARIA",
+        field="depart_code",
+        index=2,
+        value="ESXXX",
+    )
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    (answer,) = ferry.trips.search(**STRAIT).report.unreadable
+    (record,) = answer.records
+    assert (answer.search.company, record.index, record.field) == ("BALEARIA", 2, "depart_code")
+    assert record.raw["depart_code"] == "ESXXX"
+
+
+def test_vehicle_without_a_code_is_named(new_ferry, ferry_sandbox):
+    spoil(ferry_sandbox, "mcp.vehicle_data", "code", 1)
+    vehicles = new_ferry.vehicles.find("golf")
+    assert [record.index for record in vehicles.unreadable[0].records] == [1]
+
+
+def test_country_that_cannot_be_read_is_no_port(new_ferry, ferry_sandbox):
+    ferry_sandbox.faults.add("unknown_enum", "mcp.countries", times=None, field="names", index=0)
+    places = new_ferry.places.find("Genoa")
+    assert [answer.operation for answer in places.unreadable] == ["mcp.countries"]
+    error = caught(errors.UnknownPlaceError, new_ferry.places.get, "Atlantis City")
+    assert "read" not in str(error)
