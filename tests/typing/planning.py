@@ -17,10 +17,11 @@ DAY = date(2050, 6, 6)
 
 
 def plan(ferry: Ferry, party: list[SearchPassengerDict]) -> None:
-    assert_type(ferry.places.find("Genoa"), tuple[sdk.PlaceMatch, ...])
+    assert_type(ferry.places.find("Genoa"), sdk.Matches[sdk.PlaceMatch])
+    assert_type(ferry.places.find("Genoa").unreadable, tuple[sdk.UnreadableAnswer, ...])
     assert_type(ferry.places.get("Genoa"), sdk.Port)
-    assert_type(ferry.routes.find("Genoa"), tuple[sdk.Route, ...])
-    assert_type(ferry.vehicles.find("golf"), tuple[sdk.VehicleMatch, ...])
+    assert_type(ferry.routes.find("Genoa"), sdk.Matches[sdk.Route])
+    assert_type(ferry.vehicles.find("golf"), sdk.Matches[sdk.VehicleMatch])
     trips = ferry.trips.search("Genoa", "Tunis", on=DAY, passengers=party)
     assert_type(trips, TripSearch)
     assert_type(trips[0].select(), tuple[sdk.Selection, ...])
