@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
 from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.limits import LONG_REPLY
-from ferry_sdk._protocols.json_body import decode_json, items_of, members_of
+from ferry_sdk._protocols.json_body import decode_or_text, items_of, members_of
 
 EVENT_STREAM: Final = "text/event-stream"
-_END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -32,42 +30,65 @@ def reply_among(value: object, request_id: str, *, is_stream: bool) -> dict[str,
 
 
 class EventStream:
-    """Splits a stream into the data of its events.
+    """Splits a stream into the data of its events, in time linear in its length.
 
-    Lines end with CR LF, LF or CR only: other Unicode line separators may be part of the JSON.
+    Lines end with CR LF, LF or CR only: other Unicode line separators may be part of the JSON. Each
+    byte is searched once, however the stream is cut into pieces, because a line that has not ended
+    waits in a buffer that is not searched again. The buffers hold at most the bytes of one reply,
+    which `LARGEST_REPLY` limits, also if the stream is many tiny pieces or lines.
     """
 
     def __init__(self) -> None:
-        self._rest = b""
-        self._data: list[bytes] = []
-        self._began = False
+        self._start: bytes | None = b""
+        """The first bytes, until they are known to be a byte order mark or not."""
+        self._line = bytearray()
+        """The line that has not ended."""
+        self._data = bytearray()
+        """The data of the event that has not ended, each line of it with a line feed."""
+        self._ended_with_cr = False
+        """Whether a line feed at the start of the next piece belongs to the line before."""
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the data of each event that the piece completes."""
-        text = self._rest + chunk
-        if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
-            self._began = True
-            text = text.removeprefix(_BOM)
-        start = 0
-        for end in _END_OF_LINE.finditer(text):
-            if end.group() == b"\r" and end.end() == len(text):
-                break  # a line feed may follow in the next piece
-            yield from self._feed_line(text[start : end.start()])
-            start = end.end()
-        self._rest = text[start:]
+        if self._start is not None:
+            chunk = self._start + chunk
+            if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+                self._start = chunk
+                return
+            self._start = None
+            chunk = chunk.removeprefix(_BOM)
+        if not chunk:
+            return
+        if self._ended_with_cr:
+            chunk = chunk.removeprefix(b"\n")
+        self._ended_with_cr = chunk.endswith(b"\r")
+
+        # Bytes, unlike a str, are split at CR and LF only.
+        for part in chunk.splitlines(keepends=True):
+            line = part.rstrip(b"\r\n")
+            if len(line) == len(part):
+                self._line += part
+                break
+            if self._line:
+                self._line += line
+                line = bytes(self._line)
+                self._line.clear()
+            yield from self._feed_line(line)
 
     def finish(self) -> Iterator[bytes]:
         """Yield the data of the last event, if the stream ended without a blank line."""
-        yield from self._feed_line(self._rest.rstrip(b"\r"))
+        yield from self._feed_line((self._start or b"") + self._line)
         yield from self._feed_line(b"")
 
     def _feed_line(self, line: bytes) -> Iterator[bytes]:
         if line:
             name, _, value = line.partition(b":")
             if name == b"data":
-                self._data.append(value.removeprefix(b" "))
+                self._data += value.removeprefix(b" ")
+                self._data += b"\n"
         elif self._data:
-            data, self._data = b"\n".join(self._data), []
+            data = bytes(self._data[:-1])
+            self._data.clear()
             yield data
 
 
@@ -76,6 +97,7 @@ class ReplyListener:
 
     Attributes:
         reply: The reply; None until it arrives.
+        other: The last other message, decoded if it is JSON, which may say why there is no reply.
     """
 
     def __init__(self, request_id: str) -> None:
@@ -83,6 +105,7 @@ class ReplyListener:
         self._stream = EventStream()
         self._long: list[bytes] = []
         self.reply: dict[str, object] | None = None
+        self.other: object = None
 
     def feed(self, head: Reply, chunk: bytes) -> bool:
         """Process the next piece; return True once the reply is found."""
@@ -102,11 +125,9 @@ class ReplyListener:
                 if self._request_id.encode() in data:
                     return True
                 continue
-            try:
-                message = decode_json(data)
-            except ValueError:
-                continue
+            message = decode_or_text(data)
             self.reply = reply_among(message, self._request_id, is_stream=True)
             if self.reply is not None:
                 return True
+            self.other = message
         return False
