@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ferry_sdk._engine.auth import can_refresh, refresh
-from ferry_sdk._engine.context import Context, Result
+from ferry_sdk._engine.context import SESSION_ENDED, Context, Result
 from ferry_sdk._engine.effects import Flow, Sleep, T
 from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
@@ -145,7 +145,7 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
         )
         return
     phrase = phrase_of(error.status_code)
-    own = {phrase, *SERVICE_CODES}
+    own = {phrase, SESSION_ENDED, *SERVICE_CODES}
     message, code = (
         words if words in own else redactor.show(words)
         for words in (error.message, error.code or "")

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Generic
+from typing import Final, Generic
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
@@ -31,6 +31,8 @@ from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
 
+SESSION_ENDED: Final = "the session ended, nothing was done"
+"""The message of a call that was refused because its MCP session is gone."""
 _SHORTEST_TOKEN = 4
 _HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
 
@@ -53,7 +55,7 @@ class Session:
     secrets: WeakKeyDictionary[Secret, None] = field(
         default_factory=WeakKeyDictionary[Secret, None], repr=False
     )
-    id: str | None = None
+    id: str | None = field(default=None, repr=False)
     version: str | None = None
     opened_at: float | None = None
     generation: int = 0

@@ -63,7 +63,7 @@ def api_error(
         kind: The class, if neither the code nor the status decides it.
     """
     code = code or _first_text(body, _CODES)
-    message = message or _first_text(body, _MESSAGES) or phrase_of(head.status_code)
+    message = message or message_of(body) or phrase_of(head.status_code)
     error = (kind or _class_of(head.status_code, code))(
         message,
         status_code=head.status_code,
@@ -122,6 +122,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if moment is None:
         return None
     return max(0.0, moment - (parse_date(headers.get("date", "")) or time.time()))
+
+
+def message_of(body: object) -> str | None:
+    """Return the message of a decoded body of any shape; None without one."""
+    return _first_text(body, _MESSAGES)
 
 
 def _field_of(body: object) -> str | None:

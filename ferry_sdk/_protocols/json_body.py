@@ -186,6 +186,11 @@ def members_of(value: object) -> dict[str, object]:
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """Return whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
 def is_list(value: object) -> TypeGuard[list[object]]:
     """Return whether a JSON value is a list."""
     return isinstance(value, list)

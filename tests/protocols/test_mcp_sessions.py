@@ -98,8 +98,9 @@ def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_
     assert versions(driven)[-3] is None
     assert RENEW_AFTER < 60 * 60
     driven = Driven(opening(), NOT_FOUND)
-    error = caught(NotFoundError, driven.call, BOOK)
+    error = caught(sdk.APIError, driven.call, BOOK)
     assert (driven.methods, error.outcome) == ([*ONCE, *ONCE], "rejected")
+    assert error.message == "the session ended, nothing was done"
     driven = Driven(in_turn(opening(), slow), NOT_FOUND)
     assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
     for handshake in (opening(session=None), plain(405)):  # where none was named none is lost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -14,25 +13,16 @@ from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._protocols.error_responses import service_error
-from ferry_sdk._protocols.json_body import digest, is_list, members_of, personal_data
+from ferry_sdk._protocols.json_body import digest, is_list, is_object, members_of, personal_data
+from ferry_sdk._protocols.mcp.lost_session import ended_error, is_lost, is_named, is_refused
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.types import RequestDigest
 
-_UNKNOWN_METHOD: Final = -32601
-_NO_SESSION: Final = (-32600, -32000, -32001)
-_SESSION_MESSAGE: Final = re.compile(
-    r"(bad request: )?(not found: )?(error: )?"
-    r"((invalid|missing) session id|no valid session id provided|server not initialized"
-    r"|mcp-session-id header is required|missing mcp-session-id header"
-    r"|session (expired|not found|required|(has been )?terminated))",
-    re.IGNORECASE,
-)
-"""A message with which a server rejects a request for its session alone, before it reads it."""
-_SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
 _MOST_PAGES: Final = 1000
+_PAGE: Final = frozenset({"nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"})
+"""The members of a page of a listing beside its items."""
 
 
 @dataclass(slots=True)
@@ -99,50 +89,34 @@ def _post_in_session(
 ) -> Flow[JsonRpcReply]:
     """Post a request; if its session is gone or missing, renew it and post once more.
 
-    A write is posted again only if the server says that it rejected the message for its session,
-    so that it did not call the tool. If the same status may mean something else, the error is
-    returned, and the next call makes a new handshake.
+    A write is posted again only if the server certainly did nothing. Otherwise the error says that
+    the session ended, and the next call makes a new handshake.
     """
     session = context.session
-    generation, has_id = session.generation, session.id is not None
+    generation, session_id = session.generation, session.id
     answer = yield from post(context, method, params, session)
-    if not _may_want_session(answer, has_id=has_id):
+    if not is_lost(answer, session_id):
         return answer
-    if not is_read and not _names_session(answer):
-        if session.generation == generation and has_id:
+    if not is_read and not is_refused(answer, session_id):
+        if session.generation == generation:
             session.opened_at = None
-        return answer
+        raise ended_error(answer)
+
     problem = type(answer.status_error()).__name__
     rejected = replace(context.attempt_of(answer.reply), problem=problem)
     context.state.sending = None  # the server did not process it
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
-    return (yield from post(context, method, params, session))
 
-
-def _names_session(answer: JsonRpcReply) -> bool:
-    """Return whether the server rejected the message for its session and nothing else."""
-    error = service_error(answer.message, answer.reply)
-    if error is not None:
-        return error.code in _SESSION_CODES
-    words = str(answer.error.get("message")).strip(" .!")
-    is_message = _SESSION_MESSAGE.fullmatch(words) is not None
-    return answer.error.get("code") in _NO_SESSION and is_message
-
-
-def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
-    if answer.is_tools_answer:
-        return False
-    status, code = answer.reply.status_code, answer.error.get("code")
-    if status == HTTPStatus.NOT_FOUND:
-        return has_id and code != _UNKNOWN_METHOD
-    words = str(answer.error.get("message")).lower()
-    return (
-        status == HTTPStatus.BAD_REQUEST
-        and code in _NO_SESSION
-        and ("session" in words or "initialized" in words)
-    )
+    session_id = session.id
+    again = yield from post(context, method, params, session)
+    if again.reply.status_code == HTTPStatus.UNAUTHORIZED:
+        return again  # it may be the token that has expired
+    # A read of a new session that is answered with 404 is about something that does not exist.
+    if is_lost(again, session_id) and not (is_read and not is_named(again, session_id)):
+        raise ended_error(again)
+    return again
 
 
 def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
@@ -156,6 +130,8 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
         result = answer.result()
         members = members_of(result)
         page = members.get(member)
+        if page is None and is_object(result) and members.keys() <= {member, *_PAGE}:
+            page = []
         if not is_list(page):
             return answer.reply, result
         items += page

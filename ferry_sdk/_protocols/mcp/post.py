@@ -30,7 +30,8 @@ class JsonRpcReply:
     Attributes:
         reply: The HTTP reply.
         message: The JSON-RPC reply, or the interface's bare error object; empty if there is none.
-        body: The whole body, decoded if it is JSON.
+        body: The whole body, decoded if it is JSON; of an event stream the reply, or else the last
+            other message.
     """
 
     reply: Reply
@@ -87,7 +88,8 @@ def post(
     reply = yield from send_message(context, request, session, listener)
     body: object
     if reply.media_type == EVENT_STREAM:
-        body = message = yield from read(context, reply, listener.finish)
+        message = yield from read(context, reply, listener.finish)
+        body = listener.other if message is None else message
     else:
         body = yield from read(context, reply, lambda: decode_or_text(reply.content))
         message = reply_among(body, request_id, is_stream=False)

@@ -1,4 +1,16 @@
-"""The result of an MCP request, extracted from the envelopes that servers use."""
+"""The result of an MCP request, extracted from the envelopes that servers use.
+
+A tool's value is in its structured content, or else in its text blocks:
+
+1. Each block is a JSON value: the value of the only one, or the list of all.
+2. The blocks together are one JSON value, which a server has split.
+3. Some blocks are JSON objects or lists, and the others are prose about them: these objects.
+4. Otherwise the value is the text.
+
+A tool's error is the interface's error object, ``{"error": true, "code": …, "message": …}``,
+wherever it is: in the result, in its structured content, in a text, as a member of another object,
+or within the words that a server puts around it, such as ``Error calling tool 'view_ticket': {…}``.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +40,16 @@ _NOT_FOUND: Final = (-32002, -32601)
 _REFUSED: Final = (-32700, -32600, -32601, -32602, -32002)
 _INTERNAL_ERROR: Final = -32603
 _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
-_TOOL_PREFIX: Final = re.compile(r"\AError executing tool [^:]*:\s*")
+_TOOL_PREFIX: Final = re.compile(
+    r"(?:error (?:calling|executing|invoking|running) tool [^:\n]{1,100}"
+    r"|an error occurred invoking [^:\n]{1,100}"
+    r"|mcp error -?\d{1,6}"
+    r"|tool execution (?:error|failed)"
+    r"|error): ?",
+    re.IGNORECASE,
+)
+"""What FastMCP, the official servers and others put before the text of a tool's error."""
+_MOST_PREFIXES: Final = 3
 
 
 def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
@@ -56,8 +77,10 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
     value = _unwrap(members.get("structuredContent"))
-    if value is None:
-        value = _value_of(texts)
+    if value is None or value == {}:
+        in_texts = _value_of(texts)
+        is_better = value is None or isinstance(in_texts, dict | list)
+        value = in_texts if is_better else value
     if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
         value = _parse_text(value)
     if value is None:
@@ -65,7 +88,15 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
             return []
         raise unexpected_result("the tool's result is empty", head)
     raise_service_error(value, head)
-    return value
+    return [] if gives_list and value == {} else value
+
+
+def failed_texts(result: object) -> list[str]:
+    """Return the text of a failed tool if it is all that the tool says; else nothing."""
+    members = members_of(result)
+    texts = _texts(members.get("content"))
+    is_all = members.get("isError") is True and members.get("structuredContent") is None
+    return texts if is_all and len(texts) == 1 else []
 
 
 def resource_value(result: object, head: Reply) -> object:
@@ -76,6 +107,8 @@ def resource_value(result: object, head: Reply) -> object:
     """
     raise_service_error(result, head)
     contents = members_of(result).get("contents")
+    if contents is None and (result == {} or "contents" in members_of(result)):
+        return []
     if not is_list(contents):
         return result
     texts = [_text_of(members_of(item)) for item in contents]
@@ -95,9 +128,10 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
     Its outcome is unknown unless its code says that the request was rejected before any work.
     """
     members = members_of(error)
-    reported = service_error(members.get("data"), head, members)
-    if reported is not None:
-        return reported
+    for place in (members.get("data"), members.get("message")):
+        reported = _find_error(place, head, members)
+        if reported is not None:
+            return reported
     code = members.get("code")
     kind: type[APIError] | None = None
     if head.status_code < HTTPStatus.BAD_REQUEST or code == _INTERNAL_ERROR:
@@ -120,14 +154,37 @@ def unexpected_result(problem: str, head: Reply, body: object = None) -> Unexpec
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Reply) -> APIError:
-    plain = [_TOOL_PREFIX.sub("", text) for text in texts]
-    for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
-        error = service_error(candidate, head, members)
+    for candidate in (members.get("structuredContent"), *texts):
+        error = _find_error(candidate, head, members)
         if error is not None:
             return error
-    failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
+    words = " ".join(map(_without_prefix, texts)).strip()
+    failure = api_error(head, members, message=words or "the tool failed")
     failure.outcome = "unknown"
     return failure
+
+
+def _find_error(value: object, head: Reply, body: object) -> APIError | None:
+    """Return the error of the interface's error object in a value; None if there is none."""
+    if isinstance(value, str):
+        # The outermost braces: one decoding, however many braces a text has.
+        start, end = value.find("{"), value.rfind("}") + 1
+        value = _parse_text(value[start:end]) if 0 <= start < end else None
+    for candidate in (value, *members_of(value).values()):
+        error = service_error(candidate, head, body)
+        if error is not None:
+            return error
+    return None
+
+
+def _without_prefix(text: str) -> str:
+    """Return the text of an error without the words that servers put before it."""
+    for _ in range(_MOST_PREFIXES):
+        prefix = _TOOL_PREFIX.match(text)
+        if prefix is None:
+            break
+        text = text[prefix.end() :]
+    return text
 
 
 def _unwrap(structured: object) -> object:
@@ -146,6 +203,7 @@ def _texts(content: object) -> list[str]:
 
 
 def _value_of(texts: list[str]) -> object:
+    """Return the value of text blocks, by the rules at the head of this module."""
     if not texts:
         return None
     values = [_parse_text(text) for text in texts]
@@ -153,7 +211,13 @@ def _value_of(texts: list[str]) -> object:
         return values[0]
     if not any(isinstance(value, str) for value in values):
         return values
-    return _parse_text("".join(texts))
+    whole = _parse_text("".join(texts))
+    if not isinstance(whole, str):
+        return whole
+    objects = [value for value in values if isinstance(value, dict | list)]
+    if not objects:
+        return whole
+    return objects[0] if len(objects) == 1 else objects
 
 
 def _parse_text(text: str) -> object:
