@@ -133,15 +133,15 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = context.redactor()
     if isinstance(error, UnexpectedResponseError | APIError):
-        if error.request_id is not None:
-            error.request_id = redactor.hide(error.request_id)
-        if error.field is not None and redactor.hide(error.field) != error.field:
+        error.request_id = context.show_id(error.request_id)
+        if error.field is not None and redactor.show(error.field) != error.field:
             error.field = None
     if not isinstance(error, APIError):
         quoted = take_quoted(error)
         shown, without_tokens = redactor.show(quoted), Redactor(redactor.tokens)
         error.args = tuple(
-            without_tokens.show(str(words).replace(quoted, shown)) for words in error.args
+            without_tokens.show(str(words).replace(quoted, shown)) or type(error).__name__
+            for words in error.args
         )
         return
     phrase = phrase_of(error.status_code)

@@ -11,6 +11,7 @@ name, `is_in_doubt` and `is_done`. So an interruption at any point finds the tru
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from copy import copy
@@ -23,7 +24,7 @@ from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
-from ferry_sdk._engine.redaction import Redactor
+from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from ferry_sdk._engine.sending import Sending
 from ferry_sdk._engine.settings import Authority, Secret, Settings
 from ferry_sdk._runtime.version import __version__
@@ -34,6 +35,13 @@ from ferry_sdk.types import Attempt, Outcome
 SESSION_ENDED: Final = "the session ended, nothing was done"
 """The message of a call that was refused because its MCP session is gone."""
 _SHORTEST_TOKEN = 4
+_SHORTEST_HALF = 8
+"""Characters from which a request id is hidden because it is a part of a token."""
+_RANDOM_ID = re.compile(
+    r"(?:req(?:uest)?[._:-]?)?(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,64})",
+    re.IGNORECASE,
+)
+"""A request id in which nobody is named: a UUID, or a long hexadecimal number."""
 _HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
 
 
@@ -219,19 +227,36 @@ class Context:
 
     def redactor(self) -> Redactor:
         """Return a redactor of all tokens in use and of the data in the current request."""
+        return Redactor(self._tokens(), self.state.secrets())
+
+    def _tokens(self) -> set[str]:
+        """Return all tokens in use, and those that the call has sent."""
         in_use = [reference() for reference in self.session.secrets.keyrefs()]
         tokens = (*in_use, self.settings.token, self.settings.organisation_token)
-        shown = {token.current for token in tokens if token is not None and token.current}
-        every_token = shown.union(self.state.sent_tokens)
-        tokens_to_hide = {token for token in every_token if len(token) >= _SHORTEST_TOKEN}
-        return Redactor(tokens_to_hide, self.state.secrets())
+        known = {token.current for token in tokens if token is not None and token.current}
+        return {
+            token for token in known.union(self.state.sent_tokens) if len(token) >= _SHORTEST_TOKEN
+        }
 
     def request_id_of(self, reply: Reply) -> str | None:
-        """Return the request id of a reply, redacted if the request contains personal data."""
-        request_id = reply.request_id
-        if request_id is None or not self.state.secrets():
+        """Return the request id of a reply, redacted."""
+        return self.show_id(reply.request_id)
+
+    def show_id(self, request_id: str | None) -> str | None:
+        """Return a request id without tokens and travellers' data.
+
+        Hooks, logs and raw responses show the id of each reply, and a redactor costs more than a
+        call. So an id that is nothing but random digits is only compared with the tokens.
+        """
+        if request_id is None:
+            return None
+        tokens = self._tokens()
+        if len(request_id) >= _SHORTEST_HALF and any(request_id in token for token in tokens):
+            return HIDDEN
+        is_plain = _RANDOM_ID.fullmatch(request_id) is not None or not self.state.secrets()
+        if is_plain and not any(token in request_id for token in tokens):
             return request_id
-        return self.redactor().hide(request_id)
+        return self.redactor().show(request_id) or None
 
     def attempt_of(self, reply: Reply) -> Attempt:
         """Return the attempt that has got a reply."""

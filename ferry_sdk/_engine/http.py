@@ -200,5 +200,5 @@ class RawResponse(Generic[T_co]):
 
     @property
     def request_id(self) -> str | None:
-        """The service's id of the exchange."""
-        return self.reply.request_id
+        """The service's id of the exchange, without tokens and travellers' data."""
+        return self.attempts[-1].request_id

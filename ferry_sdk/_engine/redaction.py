@@ -1,12 +1,34 @@
-"""Redaction of the texts of the service: tokens, the call's travellers and e-mail addresses.
+r"""Redaction of the texts of the service: tokens, the call's travellers and e-mail addresses.
 
 A person acts on the message of an error, so it stays in the words of the service. Only these are
 searched for travellers, because a traveller may be called like a word of the library. A `Redactor`
-hides what the call itself sent of a traveller, in the spellings that systems give to names: without
-accents, transliterated, joined, escaped. It cannot know travellers that the call did not name.
+hides what the call itself sent of a traveller; it cannot know travellers that the call did not
+name. `Redactor.show` takes these steps:
 
-A search costs much more than the rest of a call, so it happens only when somebody sees the text,
-and a pattern is built only if its letters occur in the text, one after another.
+1. Cut the text. A service may send any text, so all work is bounded by what can be shown, and each
+   step is linear. The last characters of a cut text are not shown: they may be half a name.
+2. Put it on one line, without control and format characters.
+3. Hide tokens, e-mail addresses (`_EMAIL`), and the travellers' texts.
+4. Resolve escapes, and hide what they hid: ``&#77;üller``, ``M%C3%BCller``, ``M\u00fcller``.
+5. Cut it to the characters that are shown.
+
+A traveller's text is found in these spellings:
+
+| Sent | Found | By |
+|---|---|---|
+| Müller | MULLER, Mueller, MÃ¼ller | `_spellings`: folded, transliterated, misread |
+| O'Brien | OBrien, O Brien, o-brien | `_pattern`: signs between letters |
+| Ana de la Cruz | Ana-de-la-Cruz, Cruz | `_searches_of`: words of a name, without particles |
+| zoe.reyes@mail.example | zoe reyes, Reyes | `_searches_of`: the part before the ``@`` |
+| XD998877 | xd 99-88-77 | `_pattern`: spaces between digits |
+| Ng | Ng, not "nothing" | `_pattern`: a short text is a word of its own |
+| 1980-03-02 | 02/03/80, March 2, 1980 | `_pattern_of_day` |
+
+One letter or digit names nobody: it would hide a word of every message, such as "a". So do parts of
+an e-mail address of fewer than three letters: ``me@mail.example`` is hidden, "me" is not.
+
+A search costs much more than the rest of a call, so nothing is prepared before somebody sees a
+text, and a pattern is built only if its letters occur in the text, one after another.
 """
 
 from __future__ import annotations
@@ -17,7 +39,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from html import unescape
 from http import HTTPStatus
 from itertools import chain, permutations
@@ -43,20 +65,27 @@ _MONTHS: Final[Sequence[str]] = _DATA["months"]
 _LONGEST_DATUM: Final = 100
 """Letters by which a text is found; after a longer text, everything that follows is hidden."""
 _LONGEST_SEARCH: Final = 5000
-"""Characters that are searched; the rest of a longer text is left out."""
+"""Characters of a text that are searched, and that may be shown."""
+_LONGEST_MATCH: Final = 2000
+"""Characters that a traveller's text may take with its separators and escapes."""
 _MISREAD: Final = tuple(map(codecs.lookup, ("latin-1", "cp1252")))
 """Encodings as which systems misread UTF-8."""
 _GAP: Final = 3
 """Characters between two hidden texts that are merged into one."""
 _SHORT: Final = 4
 """Letters and digits from which a text is also found inside a longer word."""
+_SHORTEST: Final = 2
+"""Letters and digits from which a text is searched."""
+_SHORTEST_PART: Final = 3
+"""Letters and digits from which a part of an e-mail address is searched."""
 _NO_SPACES: Final = "\u2e80"
 """The first letter of the scripts without spaces between words."""
 _ESCAPES: Final = 3
 """How often escapes are resolved: an entity may be part of a URL in a JSON text."""
 
 _PHRASES: Final[dict[int, str]] = {status.value: status.phrase for status in HTTPStatus}
-_BREAK: Final = re.compile(r"\s*[\n\r\t\v\f\x1c-\x1f\x85\u2028\u2029]\s*")
+_BREAKS: Final = str.maketrans("\t\x1f", "\n\n")
+"""Characters that end a line besides those of `str.splitlines`."""
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _RUN: Final = re.compile(r"[^\W_]+")
@@ -64,6 +93,10 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _LONG_VOWEL: Final = re.compile(r"(?:[aou]e|aa)(?=[^\W_])")
 """A vowel that documents write with two letters; a name such as Zoe ends with two vowels."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_ENTITY: Final = re.compile(
+    r"&(?:#0*[0-9]{1,7}(?![0-9])|#[xX]0*[0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?"
+)
+"""An entity that may be a character; the standard library fails with longer numbers."""
 _ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
 _LOCAL: Final = r"\w.!#$%&'*+/=?^`{|}~-"
 _EMAIL: Final = re.compile(rf'(?:"[^"]*"|(?<![{_LOCAL}])[{_LOCAL}]+)@(?:[\w-]+\.)+[^\W\d_][\w-]+')
@@ -87,15 +120,29 @@ class Redactor:
 
     def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
         self.tokens: Sequence[str] = sorted(tokens, key=len, reverse=True)
-        self._searches = [search for text in {*personal_data} for search in _searches_of(text)]
+        self._personal_data = frozenset(personal_data)
+
+    @cached_property
+    def _searches(self) -> Sequence[_Search]:
+        return [search for text in self._personal_data for search in _searches_of(text)]
 
     def show(self, text: str) -> str:
-        """Return the redacted text on one line, as far as it is shown."""
-        line = one_line(text)
-        if len(line) > _LONGEST_SEARCH:
-            cut = line[:_LONGEST_SEARCH]
-            line = cut.rpartition(" ")[0] or cut  # no first half of a name
-        return self.hide(line)[:LONGEST]
+        """Return the redacted text on one line, as far as it is shown.
+
+        It never raises, because the caller reports another error. If the text cannot be searched,
+        it returns an empty text.
+        """
+        margin = _LONGEST_MATCH + max(map(len, self.tokens), default=0)
+        try:
+            searched = text[: _LONGEST_SEARCH + margin]
+            shown = self.hide(one_line(searched))
+            if len(searched) < len(text):
+                # What was cut off may have begun in the last characters, where nothing matched.
+                before, mark, after = shown.rpartition(HIDDEN)
+                shown = before + mark + after[:-margin]
+        except Exception:  # noqa: BLE001 -- no failure of the redaction replaces the call's own
+            return ""
+        return shown[:LONGEST]
 
     def hide(self, text: str) -> str:
         """Return the redacted text; escapes are resolved if they hide a match."""
@@ -141,7 +188,8 @@ def one_line(text: str) -> str:
     """Return a text on one line, without control and format characters."""
     if text.isprintable():
         return text.strip()
-    line = _BREAK.sub(" ", text)
+    lines = text.translate(_BREAKS).splitlines()
+    line = " ".join(filter(None, map(str.strip, lines)))
     shown = (letter for letter in line if unicodedata.category(letter) not in _INVISIBLE)
     return "".join(shown).strip()
 
@@ -153,7 +201,10 @@ def phrase_of(status_code: int) -> str:
 
 def _resolve_escapes(text: str) -> str:
     """Return a text with the characters for entities, URL escapes and JSON escapes."""
-    text = _ESCAPED.sub(lambda code: chr(int(code[1] or code[2], 16)), unescape(text))
+    text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    text = _ESCAPED.sub(lambda code: chr(int(code[1] or code[2], 16)), text)
+    if not text.isprintable():  # two escapes may be the halves of one character
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
@@ -183,21 +234,29 @@ def _searches_of(text: str) -> list[_Search]:
     if _DAY.fullmatch(text):
         with suppress(ValueError):
             return [(text[2:4], partial(_pattern_of_day, date.fromisoformat(text)))]
-    local = text.partition("@")[0]
-    parts = {text, local}
-    if local != text or not any(map(str.isdigit, text)):
+    local, is_address, _ = text.partition("@")
+    parts: set[str] = set()
+    if is_address or not any(map(str.isdigit, text)):
         words = _WORD.findall(unicodedata.normalize("NFC", local))
         if len(words) > 1:
-            parts |= {word for word in words if word.lower() not in _PARTICLES}
-    return _searches(set[str]().union(*map(_spellings, parts)))
+            parts = {word for word in words if word.lower() not in _PARTICLES}
+    if is_address:
+        parts = {part for part in (local, *parts) if _is_telling(part, _SHORTEST_PART)}
+    return _searches(set[str]().union(*map(_spellings, (text, *parts))))
 
 
 def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:
     return [
         (plain, partial(_pattern, spelling, plain, then))
         for spelling in spellings
-        if (plain := _SEPARATORS.sub("", spelling))
+        if _is_telling(plain := _SEPARATORS.sub("", spelling), _SHORTEST)
     ]
+
+
+def _is_telling(text: str, shortest: int) -> bool:
+    """Return whether a text has enough letters and digits to name somebody, as one of Chinese."""
+    plain = _SEPARATORS.sub("", text)
+    return len(plain) >= shortest or plain[:1] >= _NO_SPACES
 
 
 def _spellings(text: str) -> set[str]:

@@ -24,6 +24,8 @@ _MEMBERS: Final = """
 """
 _PERSONAL: Final = frozenset(_MEMBERS.split())
 """The members of a request that are travellers' data."""
+_SHORTEST_NAME: Final = 3
+"""Letters of a joined name that is searched; two initials are a word of many messages."""
 _STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
@@ -169,7 +171,8 @@ def personal_data(body: object) -> list[str]:
         members = cast("dict[str, object]", body)
         first, last = members.get("first_name"), members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
-            texts += first + last, last + first, first[:1] + last, last + first[:1]
+            joined = first + last, last + first, first[:1] + last, last + first[:1]
+            texts += [name for name in joined if len(name) >= _SHORTEST_NAME]
         for name, value in members.items():
             if name in _PERSONAL and isinstance(value, (str, int, date)) and str(value).strip():
                 texts.append(str(value))

@@ -1,0 +1,135 @@
+"""A token that a service echoes anywhere in a reply is in no event, log, span, repr or journal."""
+
+import logging
+from unittest.mock import patch
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from ferry_sdk import Ferry, FerryError, otel
+from ferry_sdk._engine.redaction import Redactor
+from ferry_sdk.journal import Journal
+from tests.support.mcp_samples import PASSENGERS, SELECTION, failure
+from tests.support.raw_service import RawService, answer
+from tests.support.samples import BOOKING_CREATED
+
+TOKEN = "tok.secret.zz.1234567890"
+ORGANISATION = "org:secret:yy:0987654321"
+UUID = "9f8b3c1e-5a7d-4e2f-8b6a-0c1d2e3f4a5b"
+
+HEADERS = [
+    "x-request-id",
+    "x-client-correlation-id",
+    "content-type",
+    "retry-after",
+    "location",
+    "www-authenticate",
+    "mcp-session-id",
+    "date",
+    "set-cookie",
+]
+ECHOES = {
+    "the token": TOKEN,
+    "within an id": f"req-{TOKEN}-1",
+    "a part of it": TOKEN[:16],
+    "the organisation's": ORGANISATION,
+}
+WHOLE = (TOKEN, ORGANISATION)
+
+
+class Watched:
+    """A client with everything that shows what a reply says."""
+
+    def __init__(self, url, folder, caplog):
+        self.events = []
+        self._caplog = caplog
+        self._spans, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
+        tracers = TracerProvider(shutdown_on_exit=False)
+        tracers.add_span_processor(SimpleSpanProcessor(self._spans))
+        names = ("request", "response", "retry", "outcome")
+        self._journal = Journal(f"sqlite:///{folder}/journal.db")
+        self.ferry = Ferry(
+            TOKEN,
+            organisation_token=ORGANISATION,
+            base_url=url,
+            max_retries=0,
+            journal=self._journal,
+            event_hooks=otel.event_hooks(
+                {name: [self.events.append] for name in names},
+                tracer_provider=tracers,
+                meter_provider=MeterProvider([self._reader], shutdown_on_exit=False),
+            ),
+        )
+
+    def shown(self):
+        spans = [(span.name, dict(span.attributes)) for span in self._spans.get_finished_spans()]
+        records = [vars(record) for record in self._caplog.records]
+        metrics = self._reader.get_metrics_data()
+        return repr([self.events, spans, records, metrics.to_json(), [*self._journal.entries()]])
+
+
+@pytest.fixture
+def watch(tmp_path, caplog):
+    caplog.set_level(logging.DEBUG, logger="ferry_sdk")
+    left = []
+
+    def start(respond):
+        service = RawService(respond).__enter__()
+        watched = Watched(service.url, tmp_path, caplog)
+        left.append((service, watched.ferry))
+        return watched
+
+    yield start
+    for service, ferry in left:
+        ferry.close()
+        service.__exit__()
+
+
+def create(ferry):
+    return ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS)
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_of_a_success_shows_no_token(watch, header, echo):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{header: echo}))
+    raw = create(watched.ferry.with_raw_response)
+    shown = watched.shown() + repr(raw) + str(raw.request_id)
+    assert [secret for secret in (*WHOLE, TOKEN[:16]) if secret in shown] == []
+    assert "bookings.create" in shown
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@pytest.mark.parametrize("status", [302, 401, 409, 422, 429, 500])
+def test_a_refusal_full_of_tokens_shows_none(watch, status, echo):
+    body = failure(echo, f"for {echo}") | {"field": echo}
+    watched = watch(lambda *_: answer(status, body, **dict.fromkeys(HEADERS, echo)))
+    with pytest.raises(FerryError) as info:
+        create(watched.ferry)
+    error = info.value
+    texts = [str(error), repr(error), repr(error.attempts), error.request_id]
+    shown = watched.shown() + repr(texts)
+    assert [secret for secret in WHOLE if secret in shown] == []
+
+
+def test_a_request_id_of_random_digits_is_shown(watch):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": UUID}))
+    raw = create(watched.ferry.with_raw_response)
+    assert raw.request_id == raw.attempts[0].request_id == UUID
+
+
+def test_a_traveller_in_a_request_id_is_hidden(watch):
+    request_id = f"req-{PASSENGERS[0]['last_name']}-1"
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": request_id}))
+    assert create(watched.ferry.with_raw_response).request_id == "req-[hidden]-1"
+
+
+def test_a_random_request_id_needs_no_redactor(watch):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": UUID}))
+    with patch.object(Redactor, "__init__", autospec=True) as made:
+        create(watched.ferry.with_raw_response)
+    assert made.call_count == 0
