@@ -39,7 +39,7 @@ _LOWEST_FINAL: Final = 200
 _PIECE: Final = 64 * 1024
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 """The zlib window bits of the content encodings; only gzip is requested, others are not decoded."""
-_QUOTE: Final = re.compile(r"[\s:(=<]*(?<!\w)(?:bytearray\()?b?['\"]")
+_QUOTE: Final = re.compile(r"[\s:(=<]{0,9}(?<!\w)(?:bytearray\()?b?['\"]")
 """The beginning of the bytes that a parser could not read."""
 _lost = partial(ConnectionFailedError, outcome="unknown")
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {

@@ -17,7 +17,7 @@ from ferry_sdk.models.enums import PaymentStatus, PlaceType, TariffType, TicketS
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 
-_OFFSET: Final = re.compile(r"T.*(Z|[+-]\d\d:?\d\d)$")
+_OFFSET: Final = re.compile(r"T[^T]*(Z|[+-]\d\d:?\d\d)$")
 _ABSENT: Final = object()
 _DETAILS: Final = ("birth_date", "nationality", "doc_type", "doc_number", "doc_expiration")
 BY_WRITES: Final = ("place_price", "created_status", "created_stage", "cancelled_status")

@@ -42,6 +42,8 @@ _SCORES: Final[Mapping[Reason, float]] = {
 _LOCODE: Final = re.compile(r"(?!AA|Q[M-Z]|X|ZZ)([A-Z]{2})[A-Z2-9]{3}", re.ASCII)
 """A UN/LOCODE of a country whose code is not left to users."""
 _LEAST_SIMILARITY: Final = 0.72
+_LONGEST_NAME: Final = 300
+"""Characters of a name that are compared; the time of `unicodedata.normalize` can be quadratic."""
 
 _NAMES: dict[str, list[str]] = data_beside(__file__, "aliases.json")
 _ALIASES: Final[Mapping[str, str]] = {
@@ -53,7 +55,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Return a name without accents, case and punctuation, with single spaces."""
-    lower = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
+    lower = unicodedata.normalize("NFKD", text[:_LONGEST_NAME]).casefold().translate(_LETTERS)
     plain = unicodedata.normalize("NFKD", lower).casefold()
     letters = (each if each.isalnum() else " " for each in plain if not unicodedata.combining(each))
     return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
@@ -169,6 +171,7 @@ class PlaceIndex:
 
     def _matches(self, text: str) -> list[PlaceMatch]:
         """Return the ports whose code, name, city, alias or part of a name is the text."""
+        text = text[:_LONGEST_NAME]
         wanted = fold(text)
         if not wanted:
             return []

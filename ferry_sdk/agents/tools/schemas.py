@@ -116,7 +116,7 @@ def _without_reference(schema: Schema, definitions: Mapping[str, Schema]) -> Sch
     return {**definitions.get(reference.rpartition("/")[2], {}), **schema}
 
 
-_INTERFACE: Final = re.compile(r"\s*Interface: .+?\.(?=\s|$)", re.DOTALL)
+_INTERFACE: Final = re.compile(r"\s{0,9}Interface: .{1,300}?\.(?=\s|$)", re.DOTALL)
 _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 

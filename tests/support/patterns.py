@@ -1,0 +1,171 @@
+"""Every regular expression of the package, and inputs that are hard for it.
+
+Patterns with a name are found in the modules. Patterns that are written in a call of `re`, and
+those that are made when they are used, are found in the source.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from re import _constants, _parser
+
+import ferry_sdk
+
+ROOT = Path(ferry_sdk.__file__).parent
+METHODS = frozenset({"search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
+POOL = " aA1_-.,:@&#\\\"'(){[<%\nT/+=\u00e9\u0301"
+ENDS = "", "\n\x00"
+SAMPLES = {"category_space": " ", "category_digit": "1", "category_word": "a"}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A pattern of a module, and one way in which the package uses it."""
+
+    place: str
+    pattern: re.Pattern
+    method: str
+
+    def run(self, text):
+        if isinstance(self.pattern.pattern, bytes):
+            text = text.encode()
+        if self.method in {"sub", "subn"}:
+            replacement = b"" if isinstance(text, bytes) else ""
+            return getattr(self.pattern, self.method)(replacement, text)
+        result = getattr(self.pattern, self.method)(text)
+        return [*result] if self.method == "finditer" else result
+
+    def inputs(self):
+        """Yield functions that make a hard input of any length."""
+        known = _characters(_parser.parse(self.pattern.pattern, self.pattern.flags))
+        beginning = _sample(_parser.parse(self.pattern.pattern, self.pattern.flags))
+        singles = list(dict.fromkeys([*known, *POOL]))
+        pairs = ["".join(pair) for pair in product(singles[:4], singles[:4])]
+        units = dict.fromkeys([*singles, *pairs, beginning or "a", beginning[:-1] or "a"])
+        begins = {"", beginning, beginning[:-1], beginning[: len(beginning) // 2]}
+        for begin, unit, end in product(sorted(begins), units, ENDS):
+            yield (
+                lambda n, parts=(begin, unit, end): (
+                    parts[0] + parts[1] * (n // len(parts[1])) + parts[2]
+                )
+            )
+
+
+@cache
+def named_patterns():
+    """Return the compiled patterns of all modules and classes, by module and name."""
+    found = {}
+    for module in _modules():
+        holders = [("", vars(module))]
+        holders += [
+            (f"{name}.", vars(value))
+            for name, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        for prefix, members in holders:
+            for name, value in members.items():
+                for number, pattern in enumerate(_patterns_in(value)):
+                    found[module.__name__, f"{prefix}{name}", number] = pattern
+    return found
+
+
+def _patterns_in(value):
+    if isinstance(value, re.Pattern):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [one for one in value if isinstance(one, re.Pattern)]
+    return []
+
+
+def _modules():
+    for info in pkgutil.walk_packages([str(ROOT)], "ferry_sdk."):
+        if info.name.rpartition(".")[2] != "__main__":
+            yield importlib.import_module(info.name)
+
+
+@cache
+def _sources():
+    return [(path, ast.parse(path.read_text())) for path in sorted(ROOT.rglob("*.py"))]
+
+
+@cache
+def calls_of_re():
+    """Return each call of `re` in the source: its module, its function and its node."""
+    found = []
+    for path, tree in _sources():
+        module = ".".join(["ferry_sdk", *path.relative_to(ROOT).with_suffix("").parts])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
+                function = ast.unparse(node.func).removeprefix("re.")
+                if function in {*METHODS, "compile"} and node.args:
+                    found.append((module, function, node))
+    return found
+
+
+def methods_by_name():
+    """Return how names of patterns are used anywhere in the package: names to methods."""
+    used = {}
+    for _, tree in _sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in METHODS:
+                name = ast.unparse(node.value).rpartition(".")[2]
+                used.setdefault(name, set()).add(node.attr)
+    return used
+
+
+def _characters(parsed):
+    """Yield characters that a pattern names, one of each class."""
+    for kind, value in parsed:
+        if kind is _constants.LITERAL or kind is _constants.NOT_LITERAL:
+            yield chr(value)
+        elif kind is _constants.IN:
+            yield from _members(value)
+        elif kind in {_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT}:
+            yield from _characters(value[2])
+        elif kind is _constants.SUBPATTERN:
+            yield from _characters(value[3])
+        elif kind is _constants.BRANCH:
+            for branch in value[1]:
+                yield from _characters(branch)
+        elif kind in {_constants.ASSERT, _constants.ASSERT_NOT}:
+            yield from _characters(value[1])
+        elif kind is _constants.ATOMIC_GROUP:
+            yield from _characters(value)
+
+
+def _members(members):
+    for kind, value in members:
+        if kind is _constants.LITERAL:
+            yield chr(value)
+        elif kind is _constants.RANGE:
+            yield chr(value[0])
+            yield chr(value[1])
+        elif kind is _constants.CATEGORY:
+            yield SAMPLES.get(str(value).lower(), "-")
+
+
+def _sample(parsed):
+    """Return a text that a pattern is likely to match."""
+    text = ""
+    for kind, value in parsed:
+        if kind is _constants.LITERAL:
+            text += chr(value)
+        elif kind is _constants.ANY or kind is _constants.NOT_LITERAL:
+            text += "a"
+        elif kind is _constants.IN:
+            is_negated = value[0][0] is _constants.NEGATE
+            text += "a" if is_negated else next(iter(_members(value)), "a")
+        elif kind in {_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT}:
+            text += _sample(value[2]) * max(1, value[0])
+        elif kind is _constants.SUBPATTERN:
+            text += _sample(value[3])
+        elif kind is _constants.BRANCH:
+            text += _sample(value[1][0])
+    return text
