@@ -96,6 +96,10 @@ CONFORMANCE: Stages = (
     _named("conformance/test", "profiles", "bookings"),
 )
 WATCH: Stages = (("tests/aftersales/test_watch_decisions.py",), ("tests/aftersales/test_watch.py",))
+MCP: Stages = (
+    _named("protocols/test", "lost_sessions", "tool_texts"),
+    _named("protocols/test", "mcp_sessions", "mcp_envelopes"),
+)
 TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
@@ -114,6 +118,9 @@ TESTS: dict[str, Stages] = {
         *FLOW,
     ),
     "_engine/safety": (FLOW[2], *FLOW, ("tests/resources/test_requests.py",)),
+    "_protocols/mcp/lost_session": MCP,
+    "_protocols/mcp/call": MCP,
+    "_protocols/mcp/results": MCP,
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
     "journal/creation": JOURNAL,
