@@ -133,7 +133,7 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = context.redactor()
     if isinstance(error, UnexpectedResponseError | APIError):
-        error.request_id = context.show_id(error.request_id)
+        error.request_id = context.show_id(error.request_id, redactor)
         if error.field is not None and redactor.show(error.field) != error.field:
             error.field = None
     if not isinstance(error, APIError):

@@ -242,21 +242,25 @@ class Context:
         """Return the request id of a reply, redacted."""
         return self.show_id(reply.request_id)
 
-    def show_id(self, request_id: str | None) -> str | None:
+    def show_id(self, request_id: str | None, redactor: Redactor | None = None) -> str | None:
         """Return a request id without tokens and travellers' data.
 
         Hooks, logs and raw responses show the id of each reply, and a redactor costs more than a
         call. So an id that is nothing but random digits is only compared with the tokens.
+
+        Args:
+            request_id: The id.
+            redactor: That of the current request, if there is one already.
         """
         if request_id is None:
             return None
-        tokens = self._tokens()
+        tokens = self._tokens() if redactor is None else redactor.tokens
         if len(request_id) >= _SHORTEST_HALF and any(request_id in token for token in tokens):
             return HIDDEN
         is_plain = _RANDOM_ID.fullmatch(request_id) is not None or not self.state.secrets()
         if is_plain and not any(token in request_id for token in tokens):
             return request_id
-        return self.redactor().show(request_id) or None
+        return (redactor or self.redactor()).show(request_id) or None
 
     def attempt_of(self, reply: Reply) -> Attempt:
         """Return the attempt that has got a reply."""

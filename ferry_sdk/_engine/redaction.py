@@ -241,7 +241,7 @@ def _searches_of(text: str) -> list[_Search]:
         if len(words) > 1:
             parts = {word for word in words if word.lower() not in _PARTICLES}
     if is_address:
-        parts = {part for part in (local, *parts) if _is_telling(part, _SHORTEST_PART)}
+        parts = {part for part in (local, *parts) if len(part) >= _SHORTEST_PART}
     return _searches(set[str]().union(*map(_spellings, (text, *parts))))
 
 
@@ -249,14 +249,8 @@ def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:
     return [
         (plain, partial(_pattern, spelling, plain, then))
         for spelling in spellings
-        if _is_telling(plain := _SEPARATORS.sub("", spelling), _SHORTEST)
+        if (plain := _SEPARATORS.sub("", spelling)) >= _NO_SPACES or len(plain) >= _SHORTEST
     ]
-
-
-def _is_telling(text: str, shortest: int) -> bool:
-    """Return whether a text has enough letters and digits to name somebody, as one of Chinese."""
-    plain = _SEPARATORS.sub("", text)
-    return len(plain) >= shortest or plain[:1] >= _NO_SPACES
 
 
 def _spellings(text: str) -> set[str]:

@@ -172,7 +172,9 @@ def personal_data(body: object) -> list[str]:
         first, last = members.get("first_name"), members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
             joined = first + last, last + first, first[:1] + last, last + first[:1]
-            texts += [name for name in joined if len(name) >= _SHORTEST_NAME]
+            for name in joined:
+                if len(name) >= _SHORTEST_NAME:
+                    texts.append(name)  # noqa: PERF401 -- each comprehension is a call
         for name, value in members.items():
             if name in _PERSONAL and isinstance(value, (str, int, date)) and str(value).strip():
                 texts.append(str(value))

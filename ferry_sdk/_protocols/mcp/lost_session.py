@@ -61,8 +61,10 @@ def is_lost(answer: JsonRpcReply, session_id: str | None) -> bool:
         answer: The reply.
         session_id: The session of the request; None without one.
     """
+    if "result" in answer.message:
+        return bool(failed_texts(answer.message["result"])) and is_named(answer, session_id)
     if answer.is_tools_answer:
-        return "result" in answer.message and is_named(answer, session_id)
+        return False
     if answer.reply.status_code == HTTPStatus.NOT_FOUND and session_id is not None:
         return answer.error.get("code") != _UNKNOWN_METHOD
     return is_named(answer, session_id)

@@ -94,9 +94,10 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
 def failed_texts(result: object) -> list[str]:
     """Return the text of a failed tool if it is all that the tool says; else nothing."""
     members = members_of(result)
+    if members.get("isError") is not True or members.get("structuredContent") is not None:
+        return []
     texts = _texts(members.get("content"))
-    is_all = members.get("isError") is True and members.get("structuredContent") is None
-    return texts if is_all and len(texts) == 1 else []
+    return texts if len(texts) == 1 else []
 
 
 def resource_value(result: object, head: Reply) -> object:
