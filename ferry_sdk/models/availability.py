@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from pydantic import Field, JsonValue
@@ -12,8 +12,10 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import (
     Amount,
+    Count,
     Currency,
     Identifier,
+    LooseMoment,
     Model,
     Moment,
     Price,
@@ -50,8 +52,8 @@ class SailingCompany(Model):
         logo: URL of an image; empty if there is none.
     """
 
-    id: Identifier
-    name: str
+    id: str = ""
+    name: str = ""
     logo: str = ""
 
 
@@ -63,8 +65,8 @@ class Provider(Model):
         name: Name, for people.
     """
 
-    id: Identifier
-    name: str
+    id: str = ""
+    name: str = ""
 
 
 class Gateway(Model):
@@ -76,9 +78,9 @@ class Gateway(Model):
         provider: Name of the system behind it.
     """
 
-    id: Identifier
-    code: str
-    provider: str
+    id: str = ""
+    code: str = ""
+    provider: str = ""
 
 
 class Tariff(PricedModel):
@@ -91,19 +93,20 @@ class Tariff(PricedModel):
             costs more; how much is known when the booking is made.
         balance_amount: Amount still to be paid, in `currency`.
         currency: ISO 4217, upper case.
-        date: Creation of the tariff, UTC.
-        expiration_date: End of its validity, UTC. Option and Presale expire at that moment.
+        date: Creation of the tariff, UTC; a text if it cannot be parsed.
+        expiration_date: End of its validity, UTC; a text if it cannot be parsed. Option and Presale
+            expire at that moment.
         roundtrip_locked: Valid only as a round trip with the same company; not to be combined with
             another one.
     """
 
     id: Identifier
-    type: TariffType
+    type: TariffType = TariffType("")
     amount: Price
     balance_amount: Amount
     currency: Currency
-    date: Moment
-    expiration_date: Moment
+    date: LooseMoment | None = None
+    expiration_date: LooseMoment | None = None
     roundtrip_locked: bool = False
 
 
@@ -120,9 +123,9 @@ class InBoard(Model):
         has_window: Whether it has a window.
     """
 
-    adults: int = 0
-    childs: int = 0
-    babies: int = 0
+    adults: Count = 0
+    childs: Count = 0
+    babies: Count = 0
     passengers: Values = Field(default=(), repr=False)
     has_shower: bool = False
     has_toilet: bool = False
@@ -149,14 +152,14 @@ class Place(Model):
     """
 
     id: Identifier
-    index: int
-    code: str
-    count: int
-    type: PlaceType
-    gender: PlaceGender
-    capacity: int
-    use: PlaceUse
-    name: str
+    index: Count | None = None
+    code: str = ""
+    count: Count | None = None
+    type: PlaceType = PlaceType("")
+    gender: PlaceGender = PlaceGender("")
+    capacity: Count | None = None
+    use: PlaceUse = PlaceUse("")
+    name: str = ""
     in_board: InBoard = InBoard.model_construct()  # builds no validator at import
 
 
@@ -192,29 +195,29 @@ class Availability(Model):
     """
 
     id: Identifier
-    group_id: int
-    direction: Direction
+    group_id: int | None = None
+    direction: Direction = Direction("")
     journey_id: Identifier
-    sailing_id: Identifier
-    depart_name: str
-    arrive_name: str
-    depart_code: str
-    arrive_code: str
-    is_open: bool
+    sailing_id: str = ""
+    depart_name: str = ""
+    arrive_name: str = ""
+    depart_code: str = ""
+    arrive_code: str = ""
+    is_open: bool | None = None
     depart_at: Moment
     arrive_at: Moment
-    company: SailingCompany
-    provider: Provider
-    gateway: Gateway
+    company: SailingCompany = SailingCompany.model_construct()
+    provider: Provider = Provider.model_construct()
+    gateway: Gateway = Gateway.model_construct()
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
-    passenger_count: int
+    passenger_count: Count | None = None
     vehicle: Values = ()
     meals: Values = ()
     animals: JsonValue = None
     stops: tuple[str, ...] = ()
-    ship_name: str
-    duration: int
+    ship_name: str = ""
+    duration: Count | None = None
 
     def __repr__(self) -> str:
         tickets = [each for each in self.tariffs if each.type not in _NOT_TICKETS] or self.tariffs
@@ -272,14 +275,15 @@ class Availability(Model):
             ```
         """
         chosen = _chosen_of(self.tariffs, tariff, Tariff)
+        expires_at = chosen.expiration_date
         return Selection(
             availability_id=self.id,
             tariff_id=chosen.id,
             place_id=_chosen_of(self.places, place, Place).id,
             amount=chosen.amount,
             currency=chosen.currency,
-            expiration_date=chosen.expiration_date,
-            company=self.company.id,
+            expiration_date=expires_at if isinstance(expires_at, datetime) else None,
+            company=self.company.id or None,
             roundtrip_locked=chosen.roundtrip_locked,
             reservation_type=chosen.type.upper() if chosen.type in _NOT_TICKETS else None,
             depart_at=self.depart_at,

@@ -1,27 +1,64 @@
-"""Base models of records, and the types of their values."""
+"""Base models of records, the types of their values, and the rule of what decides.
+
+**A field without a default decides. A field with one does not.** Something is booked, paid or
+proved by a field that decides: it must be readable, or its record is not. Nothing is by the others,
+so they never take their record with them:
+
+1. Pydantic reads the record. Usually that is all.
+2. If that fails, `Model` looks at the fields that could not be read. If one of them decides, or if a
+   record inside it has a field that decides and could not be read, the error stands. Null, an
+   absent field and an empty array or object mean the same: the field has its default. For a field
+   that decides they mean no elements, or None, where its type has these; otherwise the error stands.
+3. What could not be read of the other fields is left out and logged at DEBUG: an element of its
+   array, the content of a named member of its object, or else the whole field. Then pydantic reads
+   the rest.
+
+Example: of ``{"id": "pl-1", "count": "many", "name": None}`` a `Place` reads ``count=None`` and
+``name=""``. Without its id it is unreadable.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import date, datetime, timezone
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
 from decimal import Decimal
-from functools import partial
-from inspect import Signature
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar
+from functools import cache, partial
+from inspect import Signature, isclass
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     JsonValue,
+    ModelWrapValidatorHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     field_serializer,
+    model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 from typing_extensions import LiteralString, Self
 
@@ -29,6 +66,8 @@ from ferry_sdk._runtime.fork import ProcessLock
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
+
+logger: Final = logging.getLogger("ferry_sdk")
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
@@ -53,6 +92,9 @@ class FrozenDict(dict[KeyT, ValueT]):
 
 _LARGEST_EXPONENT: Final = 5_000
 """Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
+
+LARGEST_COUNT: Final = 10**9
+"""Of a `Count`, up or down: so many minutes can still be added to a moment."""
 
 _DEPRECATED: Final = frozenset(
     name
@@ -113,6 +155,18 @@ class Model(DeferredModel):
         protected_namespaces=(),
     )
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_tolerantly(cls, value: object, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """Read a record; what could not be read is left out where it does not decide."""
+        try:
+            return read(value)
+        except ValidationError as error:
+            members = readable_members(cls, value, error)
+            if members is None:
+                raise
+        return read(members)
+
     @property
     def model_extra(self) -> dict[str, Any]:
         """A copy of the unknown fields, because a record is immutable."""
@@ -142,6 +196,119 @@ class Model(DeferredModel):
         from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
+
+
+class _Member(NamedTuple):
+    """A field of a record, with its names on the wire and in Python."""
+
+    field: FieldInfo
+    names: frozenset[str]
+
+    @property
+    def decides(self) -> bool:
+        return self.field.is_required()
+
+    @property
+    def is_array(self) -> bool:
+        return get_origin(self.field.annotation) is tuple
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it has entries with names of their own, such as ``possible_actions``."""
+        return get_origin(self.field.annotation) is Mapping
+
+    @property
+    def may_be_none(self) -> bool:
+        return type(None) in get_args(self.field.annotation)
+
+
+def readable_members(
+    model: type[BaseModel], value: object, error: ValidationError
+) -> dict[str, object] | None:
+    """Return a record without what could not be read; None if something of that decides.
+
+    Args:
+        model: The model of the record.
+        value: The record as it came.
+        error: What pydantic could not read.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    record = dict(cast("Mapping[str, object]", value))
+    places: dict[str, set[int | str]] = {}
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
+        name, *path = problem["loc"] or ("",)
+        places.setdefault(str(name), set()).update(path[:1])
+
+    members = _members_of(model)
+    for name in places:
+        member = members.get(name)
+        if member is None:  # half of a surrogate pair is no text, so it cannot name a field
+            record = {key: content for key, content in record.items() if _is_text(key)}
+            continue
+        content = record.get(name)
+        for other_name in member.names:
+            record.pop(other_name, None)
+        if content is None or content in ([], {}, ()):
+            if member.decides and not (member.is_array or member.may_be_none):
+                return None
+            if member.decides:
+                record[name] = () if member.is_array else None
+            continue
+        if member.decides or _holds_unreadable_record(member, content, places[name]):
+            return None
+        if member.is_array and isinstance(content, list | tuple):
+            elements = enumerate(cast("Iterable[object]", content))
+            record[name] = [item for index, item in elements if index not in places[name]]
+        elif member.is_object and isinstance(content, Mapping):
+            entries = cast("Mapping[str, object]", content).items()
+            record[name] = {
+                key: {} if key in places[name] else inner for key, inner in entries if _is_text(key)
+            }
+        logger.debug("%s: %s cannot be read and is left out", model.__name__, name)
+    return record
+
+
+@cache
+def _members_of(model: type[BaseModel]) -> Mapping[str, _Member]:
+    """Return the members of a model by each of their names."""
+    members: dict[str, _Member] = {}
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias
+        aliases = alias.choices if isinstance(alias, AliasChoices) else [alias]
+        names = frozenset([name, *(each for each in aliases if isinstance(each, str))])
+        members.update(dict.fromkeys(names, _Member(field, names)))
+    return members
+
+
+def _holds_unreadable_record(
+    member: _Member, content: object, places: Iterable[int | str]
+) -> bool:
+    """Return whether a record inside a field cannot be read, because something in it decides."""
+    if not _is_record(member.field.annotation):
+        return False
+    if member.is_array and isinstance(content, list | tuple):
+        elements: list[object] = [content[place] for place in places if isinstance(place, int)]
+    elif member.is_object and isinstance(content, Mapping):
+        elements = [content.get(place) for place in places]
+    else:
+        elements = [content]
+    return any(isinstance(element, Mapping) for element in elements)
+
+
+def _is_record(annotation: object) -> bool:
+    """Return whether the type of a field is a record, or has records in it."""
+    is_model = isclass(annotation) and issubclass(annotation, Model)
+    return is_model or any(map(_is_record, get_args(annotation)))
+
+
+def _is_text(name: object) -> bool:
+    """Return whether a name can be encoded; one with half of a surrogate pair cannot."""
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _AMOUNTS: Final = ("amount", "balance_amount", "penalty_amount", "refund_amount", "total_price")
@@ -188,6 +355,12 @@ def _reject_negative(amount: Decimal) -> Decimal:
     return amount
 
 
+def _reject_huge(number: int) -> int:
+    if abs(number) > LARGEST_COUNT:
+        raise invalid("expected a smaller number")
+    return number
+
+
 def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
         raise invalid("money is a Decimal, an int or a str, never a float")
@@ -200,27 +373,80 @@ def _reject_vast(amount: Decimal) -> Decimal:
     return amount
 
 
-def _parse_epoch(value: object) -> object:
-    """Read seconds; pydantic alone would read large numbers as milliseconds."""
+_LAST_SECOND: Final = 253_402_300_799
+"""The end of the year 9999 in epoch seconds; a larger number is epoch milliseconds."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def _parse_epoch(value: float) -> datetime:
+    """Return the moment of epoch seconds or milliseconds."""
     if isinstance(value, bool):
         raise invalid("expected a moment, not a boolean")
-    if isinstance(value, int | float):
-        try:
-            return datetime.fromtimestamp(value, tz=timezone.utc)
-        except (OverflowError, OSError, ValueError):
-            raise invalid("not a moment in epoch seconds") from None
-    return value
+    unit = "seconds" if abs(value) <= _LAST_SECOND else "milliseconds"
+    try:
+        return _EPOCH + timedelta(**{unit: value})
+    except (OverflowError, ValueError):
+        raise invalid("not a moment in epoch seconds") from None
 
 
-_DAY = len("YYYY-MM-DD")
-_moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+_aware: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+_LONGEST_MOMENT: Final = 60
+"""More characters than a moment has; a longer text is none."""
+_UNUSUAL: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]*) ?(?:(UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)"
+)
+"""ISO 8601 with a space before the offset, or with an offset of whole hours alone."""
+
+
+def _parse_unusual(text: str) -> datetime | None:
+    """Return the moment of a text whose offset pydantic cannot read; None if it is no moment."""
+    match = _UNUSUAL.fullmatch(text) if len(text) <= _LONGEST_MOMENT else None
+    if match is None:
+        return None
+    clock, zone, hours, minutes = match.groups()
+    offset = "Z" if zone else f"{hours}:{minutes or '00'}"
+    with suppress(ValidationError):
+        return _aware.validate_python(clock + offset)
+    return None
+
+
+def _parse_moment(value: object, parse: ValidatorFunctionWrapHandler) -> datetime:
+    try:
+        moment: datetime = parse(value)
+    except ValidationError:
+        unusual = _parse_unusual(value) if isinstance(value, str) else None
+        if unusual is None:
+            raise
+        moment = unusual
+    return reject_edges(moment)
+
+
+def reject_edges(moment: datetime) -> datetime:
+    """Reject the first and the last year, some of whose moments have no time in other zones."""
+    if not MINYEAR < moment.year < MAXYEAR:
+        raise invalid("expected a moment within the calendar")
+    return moment
+
+
+_EPOCH_DIGITS: Final = (10, 13)
+"""Of epoch seconds and milliseconds from 2001 to 2286."""
 
 
 def _parse_moment_or_keep(value: object) -> object:
-    if isinstance(value, str) and value[4:5] == "-":
-        with suppress(ValidationError):
-            return _moment.validate_python(value)
-    return _parse_epoch(value)
+    if isinstance(value, int | float):
+        return _parse_epoch(value)
+    if not isinstance(value, str):
+        return value
+    if len(value) in _EPOCH_DIGITS and value.isascii() and value.isdigit():
+        return _parse_epoch(int(value))
+    if value[4:5] != "-" or len(value) > _LONGEST_MOMENT:
+        return value
+    with suppress(ValidationError):
+        return _aware.validate_python(value)
+    return _parse_unusual(value) or value
+
+
+_DAY: Final = len("YYYY-MM-DD")
 
 
 def _parse_day_or_keep(value: object) -> object:
@@ -242,20 +468,20 @@ Money = Annotated[Decimal, BeforeValidator(_reject_float), AfterValidator(_rejec
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{3}$", to_upper=True, strict=True)]
 """An ISO 4217 code, converted to upper case (``Eur`` becomes ``EUR``)."""
 
-Moment = AwareDatetime
+Moment = Annotated[AwareDatetime, WrapValidator(_parse_moment)]
 """A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
 
 LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
-"""An aware `datetime`; a text without an offset, or that is no moment, stays a `str`."""
+"""An aware `datetime`, also of epoch seconds and milliseconds; any other text stays a `str`."""
 
 LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
 """A date as YYYY-MM-DD; any other text is kept."""
 
-Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A text that may be missing at some stages; null becomes the empty string."""
-
 Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
 """An identifier: a string that is not empty; numbers are not converted."""
+
+Count = Annotated[int, AfterValidator(_reject_huge)]
+"""A whole number that is counted or measured with, such as minutes; ``10.0`` is one too."""
 
 Values = tuple[JsonValue, ...]
 """An array whose elements the interface does not define."""

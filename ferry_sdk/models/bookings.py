@@ -12,12 +12,14 @@ from pydantic import AfterValidator, Field, field_serializer
 from ferry_sdk._runtime.money import exact_amount, money
 from ferry_sdk.models.base import (
     Amount,
+    Count,
     Currency,
     FrozenDict,
     Identifier,
     LooseMoment,
     Members,
     Model,
+    Price,
     PricedModel,
 )
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
@@ -36,7 +38,7 @@ class PossibleAction(Model):
         requested_items: The items that the action requires, as given by the service.
     """
 
-    type: ActionType
+    type: ActionType = ActionType("")
     time_limit: LooseMoment | None = Field(default=None, alias="timeLimit")
     requested_items: Members = Field(default_factory=FrozenDict, alias="requestedItems", repr=False)
 
@@ -70,7 +72,9 @@ class WithActions(Model):
         possible_actions: What can be done now, by name (Pay, Issue, Cancel, Retry, Download).
     """
 
-    possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)]
+    possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)] = Field(
+        default_factory=FrozenDict
+    )
 
     def next_actions(self) -> tuple[NextAction, ...]:
         """Return the possible actions: mandatory ones first, then by deadline and name.
@@ -112,10 +116,10 @@ class BookingCreated(WithActions, PricedModel):
     """
 
     booking_id: Identifier
-    booking_reference: str
+    booking_reference: str = ""
     stage: Stage
-    status: str
-    total_price: Amount
+    status: str = ""
+    total_price: Price
     currency: Currency
 
     def __str__(self) -> str:
@@ -134,8 +138,8 @@ def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
     return "\n  ".join(lines)
 
 
-def _minutes(moment: datetime | str) -> str:
-    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment
+def _minutes(moment: datetime | str | None) -> str:
+    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment or ""
 
 
 def _lines_of(ticket: Ticket) -> Iterator[str]:
@@ -143,8 +147,8 @@ def _lines_of(ticket: Ticket) -> Iterator[str]:
     yield f"ticket {number}, {ticket.direction}, {ticket.status}, id {ticket.id}"
     for leg in (ticket.availability.outward, ticket.availability.return_):
         if leg and (way := leg.journey):
-            leaves = f"{way.depart_port_name} {_minutes(way.depart_at)}"
-            yield f"  {leaves} → {way.arrive_port_name} {_minutes(way.arrive_at)}"
+            leaves = f"{way.depart_port_name} {_minutes(way.depart_at)}".strip()
+            yield f"  {leaves} → {way.arrive_port_name} {_minutes(way.arrive_at)}".rstrip()
 
 
 class Received(PricedModel):
@@ -172,8 +176,8 @@ class KeptLine(Model):
         amount: Money, in the currency of the pricing.
     """
 
-    key: str
-    label: str
+    key: str = ""
+    label: str = ""
     amount: Amount
 
 
@@ -214,9 +218,9 @@ class Balance(Model):
         after: Balance after it, in the currency of the pricing.
     """
 
-    mutated: bool
-    before: Amount | None = None
-    after: Amount | None = None
+    mutated: bool | None = None
+    before: Amount | None
+    after: Amount | None
 
 
 class Pricing(Model):
@@ -231,7 +235,7 @@ class Pricing(Model):
         balance: The reader's balance; None if there is none.
     """
 
-    viewer_role: str
+    viewer_role: str = ""
     currency: Currency
     received: Received | None = None
     kept: Kept | None = None
@@ -259,16 +263,16 @@ class Booking(WithActions, PricedModel):
     """
 
     booking_id: Identifier
-    booking_reference: str
+    booking_reference: str = ""
     stage: Stage
-    status: str
+    status: str = ""
     payment_status: PaymentStatus
-    all_tickets_paid: bool
-    ticket_count: int
-    total_price: Amount
+    all_tickets_paid: bool | None = None
+    ticket_count: Count | None = None
+    total_price: Price
     currency: Currency
-    expire_at: LooseMoment | None
-    pricing: Pricing | None
+    expire_at: LooseMoment | None = None
+    pricing: Pricing | None = None
     tickets: tuple[Ticket, ...]
     journey_details: Members = Field(default_factory=FrozenDict, repr=False)
 
@@ -292,7 +296,7 @@ class BookingConfirmation(Model):
     booking_id: Identifier
     status: str
     ticket_id: Identifier
-    ticket_number: str | None
+    ticket_number: str | None = None
     read_back: bool = False
 
 

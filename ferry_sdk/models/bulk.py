@@ -17,10 +17,21 @@ from itertools import chain, islice, repeat
 from math import inf
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, JsonValue, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment, Price
+from ferry_sdk.models.base import (
+    LARGEST_COUNT,
+    Amount,
+    Count,
+    Currency,
+    Identifier,
+    LongNumber,
+    LooseMoment,
+    Moment,
+    Price,
+    reject_edges,
+)
 from ferry_sdk.models.base import Values as JsonValues
 from ferry_sdk.models.enums import OpenEnum
 
@@ -208,7 +219,22 @@ def _anything(column: Column) -> None:
 
 
 def _texts(column: Column) -> None:
-    "".join(column)
+    text = "".join(column)
+    if not text.isascii():
+        text.encode()  # half of a surrogate pair is no text
+
+
+def _counts(column: Column) -> None:
+    _require_types(column, int)
+    if max(map(abs, column), default=0) > LARGEST_COUNT:
+        raise NotUniformError
+
+
+def _moments(values: Column) -> Column:
+    return [*map(reject_edges, _aware_datetimes.validate_python(values))]
+
+
+_aware_datetimes: Final = TypeAdapter(list[AwareDatetime])
 
 
 def _not_empty(column: Column) -> None:
@@ -272,12 +298,19 @@ def _nested_records(columns: Columns[Any], column: Column) -> Converter:
 
 _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     (str,): (_texts,),
-    (int,): (_of_types(int),),
+    get_args(Count): (_counts,),
+    (Count | None,): (_counts,),
+    (int | None,): (_of_types(int),),
     (bool,): (_of_types(bool),),
+    (bool | None,): (_of_types(bool),),
+    (LooseMoment | None,): (
+        _of_types(str, int, float),
+        _distinct(TypeAdapter(list[LooseMoment]).validate_python),
+    ),
     (JsonValue,): (_anything,),
     (JsonValues,): (_tuples,),
     (tuple[str, ...],): (_tuples, _texts_inside),
-    (Moment,): (_of_types(str, int, float), _distinct(TypeAdapter(list[Moment]).validate_python)),
+    get_args(Moment): (_of_types(str, int, float), _distinct(_moments)),
     get_args(Amount): (_amounts,),
     get_args(Price): (_amounts, _not_negative),
     get_args(Currency): (_distinct(TypeAdapter(list[Currency]).validate_python),),

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import AliasChoices, Field, FiniteFloat, JsonValue
 
-from ferry_sdk.models.base import FrozenDict, Identifier, LooseMoment, Members, Model
+from ferry_sdk.models.base import Count, FrozenDict, Identifier, LooseMoment, Members, Model
 
 
 def _either(*names: str, ge: int | None = None, le: int | None = None) -> Any:  # noqa: ANN401 -- as pydantic's
@@ -29,13 +29,14 @@ class Journey(Model):
     """
 
     journey_id: Identifier
-    route: str
-    duration_minutes: int
+    route: str = ""
+    duration_minutes: Count | None = None
 
     @property
-    def duration(self) -> timedelta:
+    def duration(self) -> timedelta | None:
         """`duration_minutes` as a time span."""
-        return timedelta(minutes=self.duration_minutes)
+        minutes = self.duration_minutes
+        return None if minutes is None else timedelta(minutes=minutes)
 
 
 class Departure(Model):
@@ -64,8 +65,8 @@ class Port(Model):
     """
 
     code: Identifier
-    name: str
-    country: str
+    name: str = ""
+    country: str = ""
     country_code: str | None = None
 
 
@@ -78,7 +79,7 @@ class VehicleBrand(Model):
     """
 
     id: Identifier = Field(validation_alias=AliasChoices("id", "code"))
-    name: str
+    name: str = ""
 
 
 class VehicleType(Model):
@@ -92,9 +93,9 @@ class VehicleType(Model):
     """
 
     code: Identifier
-    name: str
-    max_length: FiniteFloat
-    max_height: FiniteFloat
+    name: str = ""
+    max_length: FiniteFloat | None = None
+    max_height: FiniteFloat | None = None
 
 
 class McpPort(Model):
@@ -165,8 +166,8 @@ class VehicleModel(Model):
     brand: str | None = None
     model: str | None = None
     type: str | None = None
-    length: float | None = _either("length", "length_m", "max_length")
-    height: float | None = _either("height", "height_m", "max_height")
+    length: FiniteFloat | None = _either("length", "length_m", "max_length")
+    height: FiniteFloat | None = _either("height", "height_m", "max_height")
 
 
 class ScheduledDeparture(Model):

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ferry_sdk.models.base import (
     Amount,
+    Count,
     Currency,
     Identifier,
     LooseDay,
@@ -16,7 +17,6 @@ from ferry_sdk.models.base import (
     Model,
     Price,
     PricedModel,
-    Text,
 )
 from ferry_sdk.models.enums import PaymentStatus, TicketDirection, TicketStatus
 
@@ -52,8 +52,8 @@ class TicketPassenger(Model):
         doc_expiration: Last day of its validity; a text if it cannot be parsed.
     """
 
-    first_name: str = Field(repr=False)
-    last_name: str = Field(repr=False)
+    first_name: str = Field(default="", repr=False)
+    last_name: str = Field(default="", repr=False)
     birth_date: LooseDay | None = Field(default=None, repr=False)
     nationality: str | None = Field(default=None, repr=False)
     doc_type: str | None = Field(default=None, repr=False)
@@ -72,16 +72,17 @@ class TicketJourney(Model):
         duration_minutes: Duration in minutes.
     """
 
-    depart_at: LooseMoment
-    arrive_at: LooseMoment
-    depart_port_name: str
-    arrive_port_name: str
-    duration_minutes: int
+    depart_at: LooseMoment | None = None
+    arrive_at: LooseMoment | None = None
+    depart_port_name: str = ""
+    arrive_port_name: str = ""
+    duration_minutes: Count | None = None
 
     @property
-    def duration(self) -> timedelta:
+    def duration(self) -> timedelta | None:
         """`duration_minutes` as a time span."""
-        return timedelta(minutes=self.duration_minutes)
+        minutes = self.duration_minutes
+        return None if minutes is None else timedelta(minutes=minutes)
 
 
 class TicketLeg(Model):
@@ -125,14 +126,14 @@ class Ticket(Model):
 
     id: Identifier
     status: TicketStatus
-    ticket_number: str | None
-    pdf_url: str | None
-    direction: TicketDirection
-    vehicle: TicketVehicle | None
-    passengers: tuple[TicketPassenger, ...]
-    availability: TicketJourneys
-    qr_code: Text = Field(default="", repr=False)
-    boarding_time: LooseMoment | Text = ""
+    ticket_number: str | None = None
+    pdf_url: str | None = None
+    direction: TicketDirection = TicketDirection("")
+    vehicle: TicketVehicle | None = None
+    passengers: tuple[TicketPassenger, ...] = ()
+    availability: TicketJourneys = TicketJourneys.model_construct()
+    qr_code: str = Field(default="", repr=False)
+    boarding_time: LooseMoment = ""
 
     @property
     def ticket_id(self) -> str:
@@ -185,7 +186,7 @@ class Voucher(Model):
             does not distinguish these cases.
     """
 
-    url: str | None
+    url: str | None = None
 
 
 class PaymentRecorded(Model):
