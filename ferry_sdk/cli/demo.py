@@ -60,8 +60,9 @@ def _find(ferry: Ferry) -> tuple[Trip, Fare]:
     )
     print_trips(trips)
     fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
-    price, until = money(fare.amount, fare.currency), f"{fare.expires_at:%a %d %b %H:%M} UTC"
-    print(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
+    price = money(fare.amount, fare.currency)
+    until = f", until {fare.expires_at:%a %d %b %H:%M} UTC" if fare.expires_at else ""
+    print(f"\nThe cheapest tariff of type Ticket: {price}{until}.")
     return trips[0], fare
 
 

@@ -195,14 +195,19 @@ class Probes:
         self.lines = [line, *(other for other in self.lines if other != line)]
         sailings, raw = reply.value, raw_list(reply.body)
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
-        tariffs = [tariff for sailing in raw for tariff in sailing["tariffs"]]
+        tariffs = [tariff for sailing in raw for tariff in sailing.get("tariffs") or ()]
+        if not tariffs:
+            raise NotSeenError("no sailing with a tariff was found")
         self.seen["currency"] = _case(tariffs[0]["currency"])
         self.seen["balance"] = _balance(tariffs)
         yield from self.findings.try_steps(["amount"], self._two_adults(line, sailings))
         yield from self.findings.try_steps(["out_time"], self._later(line, sailings))
         yield from self.findings.try_steps(["return_search"], self._return(line))
-        departures = self._departures(sailings[0].provider.id)
-        yield from self.findings.try_steps(["no_journeys"], departures)
+        providers = [sailing.provider.id for sailing in sailings if sailing.provider.id]
+        if providers:
+            yield from self.findings.try_steps(["no_journeys"], self._departures(providers[0]))
+        else:
+            self.findings.miss(["no_journeys"], "no sailing names its provider")
 
     def _search(self, line: Line, day: date, **more: Any) -> Flow[Observation]:  # noqa: ANN401 -- arguments of a search
         return self._call("availability.search", **line.search(day, **more))

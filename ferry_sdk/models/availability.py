@@ -195,7 +195,7 @@ class Availability(Model):
     """
 
     id: Identifier
-    group_id: int | None = None
+    group_id: Count | None = None
     direction: Direction = Direction("")
     journey_id: Identifier
     sailing_id: str = ""

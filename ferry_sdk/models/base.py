@@ -23,7 +23,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cache, partial
 from inspect import Signature, isclass
@@ -93,8 +93,8 @@ class FrozenDict(dict[KeyT, ValueT]):
 _LARGEST_EXPONENT: Final = 5_000
 """Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
 
-LARGEST_COUNT: Final = 10**9
-"""Of a `Count`, up or down: so many minutes can still be added to a moment."""
+LARGEST_COUNT: Final = 10**12
+"""Of a `Count`, up or down: a time span holds so many minutes, and a column of a table too."""
 
 _DEPRECATED: Final = frozenset(
     name
@@ -281,9 +281,7 @@ def _members_of(model: type[BaseModel]) -> Mapping[str, _Member]:
     return members
 
 
-def _holds_unreadable_record(
-    member: _Member, content: object, places: Iterable[int | str]
-) -> bool:
+def _holds_unreadable_record(member: _Member, content: object, places: Iterable[int | str]) -> bool:
     """Return whether a record inside a field cannot be read, because something in it decides."""
     if not _is_record(member.field.annotation):
         return False
@@ -417,14 +415,7 @@ def _parse_moment(value: object, parse: ValidatorFunctionWrapHandler) -> datetim
         unusual = _parse_unusual(value) if isinstance(value, str) else None
         if unusual is None:
             raise
-        moment = unusual
-    return reject_edges(moment)
-
-
-def reject_edges(moment: datetime) -> datetime:
-    """Reject the first and the last year, some of whose moments have no time in other zones."""
-    if not MINYEAR < moment.year < MAXYEAR:
-        raise invalid("expected a moment within the calendar")
+        return unusual
     return moment
 
 

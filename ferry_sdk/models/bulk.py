@@ -30,7 +30,6 @@ from ferry_sdk.models.base import (
     LooseMoment,
     Moment,
     Price,
-    reject_edges,
 )
 from ferry_sdk.models.base import Values as JsonValues
 from ferry_sdk.models.enums import OpenEnum
@@ -230,13 +229,6 @@ def _counts(column: Column) -> None:
         raise NotUniformError
 
 
-def _moments(values: Column) -> Column:
-    return [*map(reject_edges, _aware_datetimes.validate_python(values))]
-
-
-_aware_datetimes: Final = TypeAdapter(list[AwareDatetime])
-
-
 def _not_empty(column: Column) -> None:
     if not all(column):
         raise NotUniformError
@@ -300,7 +292,6 @@ _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     (str,): (_texts,),
     get_args(Count): (_counts,),
     (Count | None,): (_counts,),
-    (int | None,): (_of_types(int),),
     (bool,): (_of_types(bool),),
     (bool | None,): (_of_types(bool),),
     (LooseMoment | None,): (
@@ -310,7 +301,10 @@ _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     (JsonValue,): (_anything,),
     (JsonValues,): (_tuples,),
     (tuple[str, ...],): (_tuples, _texts_inside),
-    get_args(Moment): (_of_types(str, int, float), _distinct(_moments)),
+    get_args(Moment): (
+        _of_types(str, int, float),
+        _distinct(TypeAdapter(list[AwareDatetime]).validate_python),
+    ),
     get_args(Amount): (_amounts,),
     get_args(Price): (_amounts, _not_negative),
     get_args(Currency): (_distinct(TypeAdapter(list[Currency]).validate_python),),

@@ -66,7 +66,7 @@ def _sailing_card(sailing: Availability) -> Markup:
         *([("Calls at", calls_at(sailing))] if sailing.stops else []),
     ]
     route = f"{sailing.depart_name} → {sailing.arrive_name}"
-    badges = [sailing.direction, *(["open ticket"] if sailing.is_open else [])]
+    badges = [*filter(None, [sailing.direction]), *(["open ticket"] if sailing.is_open else [])]
     return card(route, facts(of_sailing), side_by_side(*tables), badges=badges)
 
 

@@ -7,7 +7,16 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from pydantic import BaseModel
 
@@ -40,6 +49,8 @@ _DTYPES: Final[dict[object, str]] = {
     Decimal: "money",
     timedelta: "timedelta64[us]",
 }
+_NULLABLE: Final = {bool: "boolean", int: "Int64"}
+"""The dtypes of fields that some of the records do not have."""
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31T23:59:59.999999")
 _MOMENTS: Final = {datetime, type(None)}
 
@@ -131,8 +142,12 @@ def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
 
 
 def _without_none(kind: object) -> object:
+    """Return the type of a field without None and without what only validates it."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     parts = [part for part in get_args(kind) if part is not type(None)]
-    return parts[0] if get_origin(kind) in {Union, UnionType} and len(parts) == 1 else kind
+    is_optional = get_origin(kind) in {Union, UnionType} and len(parts) == 1
+    return _without_none(parts[0]) if is_optional else kind
 
 
 def _is_a(kind: object, base: type) -> bool:
@@ -146,7 +161,8 @@ def _dtype_of(kind: object, values: Sequence[object]) -> str:
         return "category"
     if kind not in _DTYPES and any(values) and _MOMENTS.issuperset(map(type, values)):
         return _UTC
-    return _DTYPES.get(kind, "object")
+    dtypes = _DTYPES | _NULLABLE if None in values else _DTYPES
+    return dtypes.get(kind, "object")
 
 
 def _series(values: Sequence[Any], dtype: str) -> Series[Any]:

@@ -192,6 +192,22 @@ class Query:
         """The search, for a report."""
         return AskedSearch(self.company, self.route.depart_code, self.route.arrive_code, self.day)
 
+    def with_ports(self, sailing: Availability) -> Availability:
+        """Return a sailing of the answer with its ports, which a service may leave out.
+
+        Its journey says which way it goes.
+        """
+        if sailing.depart_code and sailing.arrive_code:
+            return sailing
+        route = self.route
+        if self.way_back is not None and sailing.journey_id == self.way_back.route.journey_id:
+            route = self.way_back.route
+        ports = {
+            "depart_code": sailing.depart_code or route.depart_code,
+            "arrive_code": sailing.arrive_code or route.arrive_code,
+        }
+        return sailing.model_copy(update=ports)
+
 
 def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> Rounds:
     """Return the days to ask: the day itself, then its neighbours, nearest first.

@@ -258,9 +258,9 @@ class RouteSources:
             if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
         durations = {
-            journey.journey_id: journey.duration
+            journey.journey_id: journey.duration or timedelta()
             for journey in self.journeys
-            if abs(journey.duration_minutes) < _MINUTES_OF_YEAR
+            if abs(journey.duration_minutes or 0) < _MINUTES_OF_YEAR
         }
         ends = self._ends_of_journeys()
         for journey_id, departure in scheduled.items():

@@ -254,7 +254,8 @@ class TripPlan:
             self._answered.append(query.search)
             for sailing in answer.value:
                 self._graph.confirm(sailing.journey_id, query.company)
-            return self._join(query, [*map(self._graph.name_stops, answer.value)])
+            sailings = [query.with_ports(sailing) for sailing in answer.value]
+            return self._join(query, [*map(self._graph.name_stops, sailings)])
         if error is None or isinstance(error, NoSailingsError):
             self._nothing.append(query.search)
             if query.way_back is not None:

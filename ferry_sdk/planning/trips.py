@@ -41,7 +41,7 @@ class Fare:
         amount: The sum of the tariffs. It is the price with the cheapest place: a cabin costs
             more, and how much is known when the booking is made.
         currency: ISO 4217.
-        expires_at: When the first of the tariffs expires, UTC.
+        expires_at: When the first of the tariffs expires, UTC; None if no tariff says it.
         reservation_type: TICKET, PRESALE or OPTION, as `bookings.create` takes it.
     """
 
@@ -59,9 +59,10 @@ class Fare:
         return self.tariffs[0].currency
 
     @property
-    def expires_at(self) -> datetime:
-        """When the first of the tariffs expires, UTC."""
-        return min(tariff.expiration_date for tariff in self.tariffs)
+    def expires_at(self) -> datetime | None:
+        """When the first of the tariffs expires, UTC; None if no tariff says it."""
+        dates = (tariff.expiration_date for tariff in self.tariffs)
+        return min((date for date in dates if isinstance(date, datetime)), default=None)
 
     @property
     def reservation_type(self) -> str:
@@ -72,8 +73,8 @@ class Fare:
         parts = [format_amount(tariff.amount, tariff.currency) for tariff in self.tariffs]
         price = money(self.amount, self.currency)
         ways = f" ({' + '.join(parts)})" if len(parts) > 1 else ""
-        until = f"{self.expires_at:%Y-%m-%d %H:%M %Z}"
-        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}{ways}, until {until}>"
+        until = f", until {self.expires_at:%Y-%m-%d %H:%M %Z}" if self.expires_at else ""
+        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}{ways}{until}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -66,6 +66,7 @@ TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
 )
 INTS = st.sampled_from([0, 1, -1, 25, 2**31, 2**63, -(2**64), 10**400]) | st.integers()
+COUNTS = st.sampled_from([0, 1, -1, 25, 2**31, 10**12, -(10**12)]) | st.integers(-9, 10**9)
 FLOATS = st.sampled_from([0.0, -0.0, 25.0, 1e16, 1e22, 5e-324, 1.7e308, 0.1 + 0.2]) | st.floats(
     allow_nan=False, allow_infinity=False
 )
@@ -101,7 +102,7 @@ ODD = st.one_of(
     ODD_MOMENTS,
     st.sampled_from(["EURO", "€€€", "EUR\n", TOO_BIG, f"-{TOO_BIG}", "12.5", [[]], [None], {}]),
 )
-SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(None): st.none()}
+SAME_KIND = {str: TEXTS, int: COUNTS, float: FLOATS, bool: st.booleans(), type(None): st.none()}
 
 
 def spots(value):

@@ -165,6 +165,8 @@ class Replace(Cancel):
             is_waiting = booking.stage == Stage.IN_PROGRESS
             step = {"next_step": TEXTS["being_issued"]} if is_waiting else {}
             raise RefusedError("not_ticketed", booking.stage, **step)
+        if not booking.tickets:
+            raise RefusedError("types_unknown")
         values = {**values, "passengers": _party(booking.tickets[0], self._new.party(values))}
         total = values.pop("expect_total", None)
         del values["booking_id"]
@@ -240,7 +242,7 @@ def _party(ticket: Ticket, kinds: Sequence[str]) -> list[Traveller]:
         RefusedError: It names none, or neither type nor birth date tells who is a child.
     """
     party: list[dict[str, object]] = [
-        {name: part for name, part in each if name in Traveller.model_fields and part is not None}
+        {name: part for name, part in each if name in Traveller.model_fields and part}
         for each in ticket.passengers
     ]
     if len({*kinds}) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 
@@ -147,8 +148,11 @@ class Create:
         yield from ()
         for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
-            ends = min(tariff.expiration_date, shown.sailing.depart_at)
-            if self._state.now() >= ends.timestamp():
+            expires_at = tariff.expiration_date
+            ends = [shown.sailing.depart_at]
+            if isinstance(expires_at, datetime):
+                ends.append(expires_at)
+            if self._state.now() >= min(ends).timestamp():
                 raise RefusedError("offer_expired", field=where)
             if not self._state.known_ids.has_current_price(shown, tariff):
                 raise RefusedError("other_price", field=where)
@@ -161,7 +165,8 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
         RefusedError: The travellers are not those of the search, or the sailings do not fit.
         InvalidInputError: A traveller contradicts itself or another one; `field` names it.
     """
-    if len(chosen) > 1 and len({choice.shown.sailing.direction for choice in chosen}) == 1:
+    directions = {choice.shown.sailing.direction for choice in chosen}
+    if len(chosen) > 1 and len(directions) == 1 and all(directions):
         raise RefusedError("one_direction", field="availabilities")
     if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
         raise RefusedError("round_trips_only", field="availabilities.0.tariff_id")

@@ -79,6 +79,7 @@ def book(
         with show_progress("Booking"):
             (chosen,) = selections
             kind = choices[0].fare.reservation_type if choices else order.reservation_type
+            kind = kind or None  # a tariff may say none
             created = ferry.bookings.create(
                 availabilities=chosen, reservation_type=kind, **order.party
             )

@@ -50,7 +50,7 @@ def cancel(
         send: Callable[..., BookingCancellation | TicketCancellation]
         if isinstance(target, Booking):
             status, operation, send = target.stage, "bookings.cancel", ferry.bookings.cancel
-            tickets = count(target.ticket_count, "ticket")
+            tickets = count(target.ticket_count or len(target.tickets), "ticket")
             name = f"booking {target.booking_reference} with its {tickets}"
         else:
             status, operation, send = target.status, "tickets.cancel", ferry.tickets.cancel

@@ -110,7 +110,7 @@ def _print_ticket(ticket: Ticket) -> None:
     print_facts(
         ("ticket", ticket.ticket_number or "not yet issued"),
         ("id", ticket.id),
-        ("status", f"{ticket.status}, {ticket.direction}"),
+        ("status", ", ".join(filter(None, [ticket.status, ticket.direction]))),
         *crossings,
         ("boarding", moment(ticket.boarding_time)),
         ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
