@@ -35,7 +35,13 @@ _NUMBERS: Final = bytes(
 )
 _LONG_NUMBER: Final = b" " + b"0" * _DIGITS
 """The start of a number too long for a float, after translation by `_NUMBERS`."""
-_SURROGATE: Final = re.compile(rb"\\u[dD]")
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = re.compile(
+    rb"(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)"
+    rb"|\\u[dD][89a-fA-F][\da-fA-F]{2}",
+    re.DOTALL,
+)
+"""An escape of a JSON text: in its group a whole character, outside of it half of one."""
 _DIGEST_KEY = os.urandom(16)
 
 
@@ -77,6 +83,8 @@ def normalize_value(value: object, argument: str) -> object:
 def decode_json(content: bytes) -> object:
     """Decode a JSON body; a number with more digits than a float keeps becomes a `LongNumber`.
 
+    Half of a surrogate pair, which no text can hold, becomes a replacement character.
+
     Raises:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
@@ -84,9 +92,15 @@ def decode_json(content: bytes) -> object:
     # A value has at least one byte.
     if len(content) > MOST_JSON_VALUES and _count_values(content) > MOST_JSON_VALUES:
         raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
+    if b"\\u" in content and _SURROGATE.search(content):
+        content = _ESCAPE.sub(_replace_half, content)
     if is_in_worker_thread.get() or content.translate(_NUMBERS).find(_LONG_NUMBER) >= 0:
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
+
+
+def _replace_half(escape: re.Match[bytes]) -> bytes:
+    return escape[1] or rb"\ufffd"
 
 
 def _count_values(content: bytes) -> int:
@@ -109,8 +123,6 @@ def _decode_exactly(content: bytes) -> object:
 
     pydantic's decoder does neither, but it defines what is accepted: the same depth and texts.
     """
-    if _SURROGATE.search(content):
-        from_json(content, allow_inf_nan=False)
     try:
         value: object = json.loads(
             content.decode(),

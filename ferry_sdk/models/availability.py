@@ -93,9 +93,8 @@ class Tariff(PricedModel):
             costs more; how much is known when the booking is made.
         balance_amount: Amount still to be paid, in `currency`.
         currency: ISO 4217, upper case.
-        date: Creation of the tariff, UTC; a text if it cannot be parsed.
-        expiration_date: End of its validity, UTC; a text if it cannot be parsed. Option and Presale
-            expire at that moment.
+        date: Creation of the tariff, UTC.
+        expiration_date: End of its validity, UTC. Option and Presale expire at that moment.
         roundtrip_locked: Valid only as a round trip with the same company; not to be combined with
             another one.
     """

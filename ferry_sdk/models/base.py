@@ -5,13 +5,13 @@ proved by a field that decides: it must be readable, or its record is not. Nothi
 so they never take their record with them:
 
 1. Pydantic reads the record. Usually that is all.
-2. If that fails, `Model` looks at the fields that could not be read. If one of them decides, or if a
-   record inside it has a field that decides and could not be read, the error stands. Null, an
-   absent field and an empty array or object mean the same: the field has its default. For a field
-   that decides they mean no elements, or None, where its type has these; otherwise the error stands.
-3. What could not be read of the other fields is left out and logged at DEBUG: an element of its
-   array, the content of a named member of its object, or else the whole field. Then pydantic reads
-   the rest.
+2. If that fails, the fields that could not be read are looked at. If one of them decides, the error
+   stands. It also stands if a record inside a field could not be read, because something decides
+   there: an amount that is no number is never passed over.
+3. Null, an absent field, and an empty array or object mean the same: the field has its default. In
+   a field that decides they mean no elements, or None, where its type has these.
+4. What else could not be read is left out and logged at DEBUG: an element of an array, the content
+   of a named entry of an object, or the whole field. Then pydantic reads the rest.
 
 Example: of ``{"id": "pl-1", "count": "many", "name": None}`` a `Place` reads ``count=None`` and
 ``name=""``. Without its id it is unreadable.
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -235,38 +235,68 @@ def readable_members(
     if not isinstance(value, Mapping):
         return None
     record = dict(cast("Mapping[str, object]", value))
-    places: dict[str, set[int | str]] = {}
-    for problem in error.errors(include_url=False, include_context=False, include_input=False):
-        name, *path = problem["loc"] or ("",)
-        places.setdefault(str(name), set()).update(path[:1])
-
     members = _members_of(model)
-    for name in places:
+    for name, places in _places_of(error).items():
         member = members.get(name)
         if member is None:  # half of a surrogate pair is no text, so it cannot name a field
             record = {key: content for key, content in record.items() if _is_text(key)}
             continue
+
         content = record.get(name)
         for other_name in member.names:
             record.pop(other_name, None)
         if content is None or content in ([], {}, ()):
-            if member.decides and not (member.is_array or member.may_be_none):
-                return None
-            if member.decides:
-                record[name] = () if member.is_array else None
-            continue
-        if member.decides or _holds_unreadable_record(member, content, places[name]):
+            rest = _empty_rest(member)
+        else:
+            rest = _readable_rest(member, content, places)
+            logger.debug("%s: %s cannot be read", model.__name__, name)
+        if rest is None:
             return None
-        if member.is_array and isinstance(content, list | tuple):
-            elements = enumerate(cast("Iterable[object]", content))
-            record[name] = [item for index, item in elements if index not in places[name]]
-        elif member.is_object and isinstance(content, Mapping):
-            entries = cast("Mapping[str, object]", content).items()
-            record[name] = {
-                key: {} if key in places[name] else inner for key, inner in entries if _is_text(key)
-            }
-        logger.debug("%s: %s cannot be read and is left out", model.__name__, name)
+        if rest:
+            (record[name],) = rest
     return record
+
+
+def _places_of(error: ValidationError) -> dict[str, set[int | str]]:
+    """Return the names of the fields that cannot be read, with the places inside each."""
+    places: dict[str, set[int | str]] = {}
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
+        name, *path = problem["loc"] or ("",)
+        places.setdefault(str(name), set()).update(path[:1])
+    return places
+
+
+_Rest = tuple[()] | tuple[object]
+"""The content of a field that could be read; none: the field has its default."""
+
+
+def _empty_rest(member: _Member) -> _Rest | None:
+    """Return what a field has that says nothing; None: it decides, and must say something."""
+    if not member.decides:
+        return ()
+    if member.is_array:
+        return ((),)
+    return (None,) if member.may_be_none else None
+
+
+def _readable_rest(member: _Member, content: object, places: Collection[int | str]) -> _Rest | None:
+    """Return what can be read of a field; None: something decides that cannot be read.
+
+    Args:
+        member: The field.
+        content: Its content, as it came.
+        places: The elements or entries that cannot be read, if it is an array or an object.
+    """
+    if member.decides or _holds_unreadable_record(member, content, places):
+        return None
+    if member.is_array and isinstance(content, list | tuple):
+        elements = enumerate(cast("Iterable[object]", content))
+        return ([element for index, element in elements if index not in places],)
+    if member.is_object and isinstance(content, Mapping):
+        entries = cast("Mapping[str, object]", content).items()
+        readable = {key: {} if key in places else inner for key, inner in entries if _is_text(key)}
+        return (readable,)
+    return ()
 
 
 @cache
@@ -285,12 +315,13 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
     """Return whether a record inside a field cannot be read, because something in it decides."""
     if not _is_record(member.field.annotation):
         return False
-    if member.is_array and isinstance(content, list | tuple):
-        elements: list[object] = [content[place] for place in places if isinstance(place, int)]
-    elif member.is_object and isinstance(content, Mapping):
-        elements = [content.get(place) for place in places]
-    else:
-        elements = [content]
+    elements: list[object] = [content]
+    if member.is_array:
+        is_list = isinstance(content, list | tuple)
+        elements = [content[place] for place in places if isinstance(place, int)] if is_list else []
+    elif member.is_object:
+        is_mapping = isinstance(content, Mapping)
+        elements = [content.get(place) for place in places] if is_mapping else []
     return any(isinstance(element, Mapping) for element in elements)
 
 

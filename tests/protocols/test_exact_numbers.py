@@ -105,13 +105,27 @@ def test_both_protocols_have_every_digit_in_every_envelope(clients, is_text, is_
 
 
 ODD = [
-    *(b"NaN", b"[1,", b"", b"\xff", b"\xef\xbb\xbf[]", b'"\\ud800"', b"[" * 250 + b"]" * 250),
+    *(b"NaN", b"[1,", b"", b"\xff", b"\xef\xbb\xbf[]", b'"\\ud80"', b"[" * 250 + b"]" * 250),
     *(b"[" * 100_000, b"[01]", b'{"a" 1}', b"[1]]", b'"\x01"', b"-Infinity", b'{"a":' * 300),
 ]
 GOOD = [
     *(b"[]", b"1e999", b'"\\ud83d\\ude00"', b"[" * 200 + b"]" * 200, b"-0", b"1E5", b" [ ] "),
     *(b'{"a":1,"a":2}', b"12345678901234567890123456", b"0.1", b"-0.0", b'["12345678901234567"]'),
 ]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (rb'"a\ud800b"', "a\ufffdb"),
+        (rb'"\ud800\ud83d\ude00"', "\ufffd\U0001f600"),
+        (rb'"\ude00\ud83d"', "\ufffd\ufffd"),
+        (rb'"\\ud800"', r"\ud800"),
+        (rb'"\\\ud800"', "\\\ufffd"),
+    ],
+)
+def test_half_a_character_is_replaced(content, text):
+    assert decode_json(content) == text
 
 
 def aside(content):
