@@ -85,14 +85,24 @@ class RecordList(Generic[ModelT]):
         return Records[ModelT].from_factory(make_records, len(items) - len(lost), lost)
 
     def _items(self, value: object) -> list[object]:
+        """Return the elements of a list; null and an empty object are a list without any."""
         if isinstance(value, dict):
             members = cast("dict[str, object]", value)
-            only = next(iter(members.values())) if len(members) == 1 else None
-            inner = members.get(self.member, only) if self.member else only
-            value = cast("object", inner) if isinstance(inner, list) else [members]
+            name = self._list_member(members)
+            inner = members.get(name, members)
+            is_list = isinstance(inner, list) or not inner
+            value = inner if is_list else [members]
+        if value is None or value == {}:
+            return []
         if not isinstance(value, list):
             raise unreadable_error(f"a list of {self.model.__name__}", None, "not a list", value)
         return cast("list[object]", value)
+
+    def _list_member(self, members: dict[str, object]) -> str:
+        """Return the member that may be the list: that of its name, or the only one."""
+        names = [*members]
+        is_only = len(names) == 1 and names[0] not in self.model.model_fields
+        return names[0] if is_only and self.member not in members else self.member or ""
 
     def _validate(
         self, first: int, items: list[object], lost: list[Unreadable]

@@ -315,13 +315,16 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
     """Return whether a record inside a field cannot be read, because something in it decides."""
     if not _is_record(member.field.annotation):
         return False
-    elements: list[object] = [content]
+    elements: list[object] = []
     if member.is_array:
-        is_list = isinstance(content, list | tuple)
-        elements = [content[place] for place in places if isinstance(place, int)] if is_list else []
+        if isinstance(content, list | tuple):
+            elements = [content[place] for place in places if isinstance(place, int)]
     elif member.is_object:
-        is_mapping = isinstance(content, Mapping)
-        elements = [content.get(place) for place in places] if is_mapping else []
+        if isinstance(content, Mapping):
+            entries = cast("Mapping[object, object]", content)
+            elements = [entries.get(place) for place in places]
+    else:
+        elements = [content]
     return any(isinstance(element, Mapping) for element in elements)
 
 

@@ -59,9 +59,9 @@ def test_one_bad_record_is_kept_apart_and_where_none_can_be_read_it_is_an_error(
         port,
     ):
         assert [*read(value)] == [Port(**port)], value
-    for value in ([], {"ports": []}):
+    for value in ([], {"ports": []}, None, {}, {"ports": None}, {"ports": {}}, {"items": None}):
         assert read(value) == Records()
-    for value in (None, 5, "x", True, {"ports": None}, {}):
+    for value in (5, "x", True, {"ports": 5}, {"ports": {"a": 1}}, {"items": "x"}, {"code": None}):
         caught(UnexpectedResponseError, read, value)
     error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
     assert error.field == "[0].tariffs[0].amount"

@@ -19,7 +19,12 @@ from tests.models.test_models import RECORDS as SAMPLES_BY_NAME
 from tests.support import samples
 from tests.support.tiers import mostly_long
 
-RECORDS = {getattr(models, name): sample for name, sample in SAMPLES_BY_NAME.items()} | SAMPLES
+RECORDS = {
+    Availability: samples.AVAILABILITY,
+    Booking: samples.BOOKING,
+    **{getattr(models, name): sample for name, sample in SAMPLES_BY_NAME.items()},
+    **SAMPLES,
+}
 STRICT_LISTS = {"tariffs", "places", "tickets", "departure_times"}
 STRICT = STRICT_LISTS.union({"before", "after"}, *DECIDING.values())
 """The names of the fields that decide, in any record."""
@@ -94,7 +99,7 @@ def look_at(record):
 
 
 MODELS = pytest.mark.parametrize(
-    "model", mostly_long([pytest.param(one, id=one.__name__) for one in RECORDS])
+    "model", mostly_long([pytest.param(one, id=one.__name__) for one in RECORDS], short=2)
 )
 
 
