@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
+from ferry_sdk import models
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
+from ferry_sdk.models.base import Model
 from ferry_sdk.models.docstrings import field_descriptions
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
@@ -26,6 +28,7 @@ from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS, RESOURCES, TOOLS
 from ferry_sdk.sandbox.request_log import LoggedRequest
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
+from ferry_sdk.sandbox.responses.catalogue import RouteJourney
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import code_of
 from scripts.openapi.examples import Example, examples
@@ -104,17 +107,17 @@ def document() -> Json:
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
     answering = [each for each in OPERATIONS.values() if each.answer]
-    models: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     for each in answering:
         record: Any = resolve_name(each.answer or "")
-        models[each.name] = list[record] if each.is_list else record
-    models |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
+        kinds[each.name] = list[record] if each.is_list else record
+    kinds |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
-        models[f"control.{each.name}"] = resolve_name(each.answer)
+        kinds[f"control.{each.name}"] = resolve_name(each.answer)
         if each.fields is not None:
-            models[each.fields] = resolve_name(each.fields)
-    models_and_schemas, whole = TypeAdapter.json_schemas(
-        [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
+            kinds[each.fields] = resolve_name(each.fields)
+    kinds_and_schemas, whole = TypeAdapter.json_schemas(
+        [(name, "validation", TypeAdapter[Any](model)) for name, model in kinds.items()],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
     )
@@ -127,14 +130,45 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     for name, fields in _TEXTS["client_fields"].items():
         for field in fields:
             del definitions[name]["properties"][field]
+    _require_sent_fields(definitions)
     for field in ("date", "expiration_date"):
         moment = {"type": "integer", "description": "Seconds since 1970-01-01T00:00:00Z."}
         definitions["Tariff"]["properties"][field] = moment
-    schemas = {str(key): schema for (key, _), schema in models_and_schemas.items()}
+    schemas = {str(key): schema for (key, _), schema in kinds_and_schemas.items()}
     for name, member in ((each.name, each.member) for each in answering if each.member):
         properties = {member: schemas[name]}
         schemas[name] = {"type": "object", "properties": properties, "required": [member]}
     return definitions, schemas
+
+
+def _require_sent_fields(definitions: dict[str, Json]) -> None:
+    """Require what the local service always sends; a client reads a record without most of it."""
+    for name, definition in definitions.items():
+        model = getattr(models, name, RouteJourney if name == RouteJourney.__name__ else None)
+        if not isinstance(model, type) or not issubclass(model, Model):
+            continue
+        may_lack = _TEXTS["may_lack"].get(name, [])
+        may_be_null = _TEXTS["may_be_null"].get(name, [])
+        properties = definition["properties"]
+        required = [field for field in properties if field not in may_lack]
+        if required:
+            definition["required"] = required
+            definition |= {key: definition.pop(key) for key in ("title", "type")}
+        for field, schema in properties.items():
+            if field in required:
+                schema.pop("default", None)
+            if field not in may_be_null:
+                _forbid_null(schema)
+        for field in _TEXTS["identifiers"].get(name, []):
+            properties[field]["minLength"] = 1
+
+
+def _forbid_null(schema: Json) -> None:
+    parts = [part for part in schema.pop("anyOf", []) if part != {"type": "null"}]
+    if len(parts) == 1:
+        schema.update(parts[0])
+    elif parts:
+        schema["anyOf"] = parts
 
 
 def _describe_records(definitions: dict[str, Json]) -> None:
