@@ -185,6 +185,8 @@ class OutcomeUnknownError(FerryError):
         last_seen: The last known state: the reply that could not be parsed, or the booking or
             ticket read back; not pickled.
         entry_id: Its entry in the journal; None without one.
+        booking_id: The booking that the write changes, or that the failed reply of a create
+            named; None if it is not known.
     """
 
     def __init__(
@@ -195,12 +197,14 @@ class OutcomeUnknownError(FerryError):
         subject: Mapping[str, str] | None = None,
         last_seen: object = None,
         entry_id: str | None = None,
+        booking_id: str | None = None,
     ) -> None:
         super().__init__(message, outcome="unknown")
         self.request: RequestDigest = request
         self.subject: dict[str, str] = dict(subject or {})
         self.last_seen: object = last_seen
         self.entry_id: str | None = entry_id
+        self.booking_id: str | None = booking_id or self.subject.get("booking_id")
 
 
 def _currency_hint(currency: str, expected_currency: str) -> str:
@@ -335,6 +339,8 @@ class UnresolvedWriteError(FerryError):
 
     def __init__(self, entry: JournalEntry) -> None:
         ids = f"journal entry {entry.id}, correlation id {entry.correlation_id}"
+        if entry.booking_id is not None:
+            ids = f"booking {entry.booking_id}, {ids}"
         super().__init__(f"the same {entry.operation} may have happened already ({ids})")
         self.entry: JournalEntry = entry
 

@@ -106,6 +106,7 @@ class CallState:
         is_done: Whether the write is known to be done.
         is_rejected: Whether the service refused the last attempt because of the booking's state.
         is_abandoned: Whether nobody waits for the call any more.
+        booking_id: The booking that the failed reply of a create named.
     """
 
     operation: str = ""
@@ -116,6 +117,7 @@ class CallState:
     is_done: bool = False
     is_rejected: bool = False
     is_abandoned: bool = False
+    booking_id: str | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

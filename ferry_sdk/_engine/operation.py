@@ -79,6 +79,8 @@ class Write(Generic[T_co]):
             which takes less memory while a call is in flight.
         subject: The ids of what is changed; empty if something is created.
         read_back: How to read its result back; None if no read shows its effect.
+        read_back_named: How to read back what a create made, by the id of the booking that its
+            reply named; None for all other writes.
         guard: The check before it is sent; None without one.
         expiries: When each argument expires, by its name.
     """
@@ -87,6 +89,7 @@ class Write(Generic[T_co]):
     subject: Mapping[str, str]
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
+    read_back_named: Callable[[str], ReadBack[T_co]] | None = None
     expiries: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def canonical(self) -> bytes:

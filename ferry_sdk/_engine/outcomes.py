@@ -37,7 +37,8 @@ def record_outcome(
     journal = context.settings.journal
     if journal is None or entry_id is None:
         return
-    end = partial(_end, journal, entry_id, state, result_or_error, record)
+    named_id = context.state.booking_id
+    end = partial(_end, journal, entry_id, state, result_or_error, record, named_id=named_id)
     try:
         yield from RunBlocking(end, context.deadline)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
@@ -46,24 +47,36 @@ def record_outcome(
         log(context, logging.ERROR, text, entry_id, state, error, outcome=state)
 
 
-def _end(journal: Recorder, entry_id: str, state: EndState, value: object, record: object) -> None:
+def _end(
+    journal: Recorder,
+    entry_id: str,
+    state: EndState,
+    value: object,
+    record: object,
+    *,
+    named_id: str | None,
+) -> None:
     details: OutcomeDetails | None = None
     # No detail is worth an outcome that is not on record.
     with suppress(Exception):
         # The parameters of a decorated `end` are its own, not those of the function it wraps.
         if "details" in signature(journal.end, follow_wrapped=False).parameters:
-            details = _details(state, value, record)
+            details = _details(state, value, record, named_id)
     if details is None:
         journal.end(entry_id, state)
     else:
         cast("DetailedRecorder", journal).end(entry_id, state, details=details)
 
 
-def _details(state: EndState, value: object, record: object) -> OutcomeDetails:
-    """Return what a result, a record that was read back, or an error names."""
+def _details(
+    state: EndState, value: object, record: object, named_id: str | None
+) -> OutcomeDetails:
+    """Return what a result, a record that was read back, an error or a failed reply names."""
     error = value.__cause__ if isinstance(value, AlreadyDoneError) else value
     if state == "rejected" and isinstance(error, APIError):
         return OutcomeDetails(status_code=error.status_code, code=code_of(error))
+    if state == "unknown":
+        return OutcomeDetails(booking_id=named_id)
     if state != "done":
         return OutcomeDetails()
     ticket_id = _text(value, "ticket_id")

@@ -95,6 +95,24 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
     return parse()
 
 
+def received_text(context: Context, longest: int) -> str:
+    """Return the beginning of what arrived of a reply whose rest was lost, as text.
+
+    It is empty if the reply arrived whole, or belongs to another call of this process.
+    """
+    sending = context.state.sending
+    if sending is None or sending.reply is None or sending.reply.content:
+        return ""
+    replied_to = sending.reply.by_name.get("x-client-correlation-id")
+    if replied_to and replied_to != context.correlation_id and replied_to in recent_ids:
+        return ""
+
+    content = bytearray()
+    for piece in sending.received:
+        content += piece[: longest - len(content)]
+    return content.decode(errors="replace")
+
+
 def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -> None:
     """Raise if a reply with another correlation id belongs to another call of this process.
 

@@ -2,7 +2,8 @@
 
 Reads are retried after any transient failure. A write is retried only if nothing was done: it was
 not sent, or the service rejected it with a rate limit, or with a token that was refreshed since. If
-the outcome of a write is unknown, its row says which read shows its effect.
+the outcome of a write is unknown, its row says which read shows its effect. No read shows that of a
+create, unless its reply named the booking.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ class Safety:
         retry_on: The failures after which the request is retried, within `max_retries` and the
             deadline.
         confirmed_by: How reads show the effect of a write, the best first; empty if none can.
+        read_if_named: The operation that reads what a create made, if a reply names its id; None
+            for all other operations.
     """
 
     operation: str
@@ -114,6 +117,7 @@ class Safety:
     effect: str | None
     retry_on: frozenset[FailureKind]
     confirmed_by: tuple[Proof, ...] = ()
+    read_if_named: Literal["bookings.get"] | None = None
 
     @property
     def is_read(self) -> bool:
@@ -135,6 +139,10 @@ def _read(operation: str) -> Safety:
 
 def _write(operation: str, effect: str, *confirmed_by: Proof) -> Safety:
     return Safety(operation, "write", effect, _IF_NOT_DONE, confirmed_by)
+
+
+def _create(operation: str) -> Safety:
+    return replace(_write(operation, "bookings.create"), read_if_named="bookings.get")
 
 
 _CONFIRMED = Proof(
@@ -175,12 +183,12 @@ _READS = """
 """
 _ROWS = (
     *map(_read, _READS.split()),
-    _write("bookings.create", "bookings.create"),
+    _create("bookings.create"),
     _write("bookings.confirm", "bookings.confirm", _CONFIRMED),
     _write("bookings.cancel", "bookings.cancel", _CANCELLED),
     _write("tickets.cancel", "tickets.cancel", _TICKET_CANCELLED),
     _write("tickets.mark_paid", "tickets.mark_paid", _BOOKING_PAID, _TICKET_ISSUED),
-    _write("mcp.create_booking", "bookings.create"),
+    _create("mcp.create_booking"),
     _write("mcp.confirm_booking", "bookings.confirm", _CONFIRMED),
     _write("mcp.cancel_ticket", "tickets.cancel", _TICKET_CANCELLED_BY_TOOL),
     _write("mcp.call_tool", "mcp.call_tool"),

@@ -11,9 +11,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Literal
+
+from ferry_sdk._engine.http import Reply
 
 
 @dataclass(slots=True)
@@ -26,6 +28,8 @@ class Sending:
         is_followed: Whether the HTTP library has reported a step.
         is_sent: Whether its first byte was about to leave.
         connections: Those of the client that has the request; its ``len`` is how many are open.
+        reply: Status and headers of the reply; None before they arrived.
+        received: The pieces of its body that arrived so far, decompressed.
     """
 
     is_handed_over: bool = field(default=False, init=False)
@@ -33,6 +37,8 @@ class Sending:
     is_followed: bool = field(default=False, init=False)
     is_sent: bool = field(default=False, init=False)
     connections: Sized | None = field(default=None, init=False, repr=False)
+    reply: Reply | None = field(default=None, init=False, repr=False)
+    received: Sequence[bytes] = field(default=(), init=False, repr=False)
 
     @property
     def may_have_left(self) -> bool:

@@ -7,8 +7,10 @@
 2. Share the request among callers that ask for the same change at the same time (`deduplicate`).
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
-5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`). If
-   the service refused the write, read once whether the effect was there before.
+5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`). Of
+   a create that is possible only if the failed reply names the booking, which goes on record first
+   (`_note_named_booking`). If the service refused the write, read once whether the effect was there
+   before.
 6. Record the outcome in the journal.
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
@@ -28,6 +30,7 @@ from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
 from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import log
+from ferry_sdk._engine.named_booking import named_booking
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
@@ -283,12 +286,31 @@ class _WriteSteps(Generic[T]):
             self.context.describe(unresolved, self.operation.name)
             raise done_before from unresolved.with_traceback(None)
         self.context.state.is_in_doubt = True
+        yield from self._note_named_booking(unresolved)
         return (yield from self._resolve_unknown(unresolved))
+
+    def _note_named_booking(self, lost: FerryError) -> Flow[None]:
+        """Keep the booking that the failed reply of a create names.
+
+        It is on record before it is read, so that a process that dies meanwhile does not lose it.
+        """
+        if self.write.subject:  # a change, whose booking or ticket is known
+            return
+        self.context.state.booking_id = named_booking(lost, self.context)
+        if self.context.state.booking_id is not None:
+            yield from record_outcome(self.context, self.entry_id, "unknown", lost)
+
+    def _read_back(self) -> ReadBack[T] | None:
+        """Return how to read the result back; None if no read can show it."""
+        booking_id = self.context.state.booking_id
+        if booking_id is not None and self.write.read_back_named is not None:
+            return self.write.read_back_named(booking_id)
+        return self.write.read_back
 
     def _resolve_unknown(self, lost: FerryError) -> Flow[Result[T]]:
         """Return the result of a write whose reply was lost, if its effect is seen in time."""
         last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
-        read_back = self.write.read_back
+        read_back = self._read_back()
         if read_back is not None:
             text = "%s may have happened (%s), reading its effect back (correlation id %s)"
             name, problem = self.operation.name, type(lost).__name__
@@ -306,12 +328,25 @@ class _WriteSteps(Generic[T]):
                 if polled.is_met:
                     self.read_record = last_seen
                     return polled.last.of(read_back.result(last_seen))
-        can = "cannot read" if read_back is None else "reads"
-        raise OutcomeUnknownError(
-            f"{self.operation.name} may have happened: {lost} (correlation id "
-            f"{self.context.correlation_id}; ferry.recover(error) {can} it back)",
+        error = self._unknown_error(lost, last_seen, can_be_read=read_back is not None)
+        raise error from lost.with_traceback(None)
+
+    def _unknown_error(
+        self, lost: FerryError, last_seen: object, *, can_be_read: bool
+    ) -> OutcomeUnknownError:
+        """Return the error of a write whose effect was not seen, with all that is known of it."""
+        ids = f"correlation id {self.context.correlation_id}"
+        booking_id = self.context.state.booking_id or self.write.subject.get("booking_id")
+        if booking_id is not None:
+            ids = f"booking {booking_id}, {ids}"
+        can = "reads" if can_be_read else "cannot read"
+
+        return OutcomeUnknownError(
+            f"{self.operation.name} may have happened: {lost} "
+            f"({ids}; ferry.recover(error) {can} it back)",
             request=self.operation.call.digest(),
             subject=self.write.subject,
             last_seen=last_seen,
             entry_id=self.entry_id,
-        ) from lost.with_traceback(None)
+            booking_id=booking_id,
+        )

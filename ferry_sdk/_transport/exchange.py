@@ -153,6 +153,8 @@ class Exchange(SendGuard):
         self._reply = reply = Reply(response.status_code, by_name, b"")
         self._size = 0
         self._body: list[bytes] = []
+        # If the rest of the reply is lost, what arrived may still name what the request made.
+        self._effect.reply, self._effect.received = reply, self._body
         self._decompressor: Decompressor | None = None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")

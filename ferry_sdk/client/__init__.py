@@ -605,6 +605,7 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
             request=RequestDigest(error.method, error.path, error.fingerprint),
             subject=error.subject,
             entry_id=error.id,
+            booking_id=error.booking_id,
         )
         unknown.operation, unknown.correlation_id = error.operation, error.correlation_id
     elif isinstance(error, OutcomeUnknownError):
@@ -614,6 +615,8 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     row = SAFETY.get(unknown.operation)
     module = load_module("ferry_sdk.resources.read_back")  # loads all models
     back = None if row is None else module.read_back(row, unknown.subject)
+    if row is not None and row.read_if_named is not None and unknown.booking_id is not None:
+        back = module.read_back_created(unknown.booking_id)
     if back is None:
         raise unknown
     return unknown, back

@@ -113,6 +113,7 @@ class BookingCreated(WithActions, PricedModel):
         status: A tracking status; decide on `stage` and `possible_actions` instead.
         total_price: Sum over all journeys, in `currency`.
         currency: ISO 4217, upper case.
+        read_back: Whether its reply failed and the booking that it named was read.
     """
 
     booking_id: Identifier
@@ -121,6 +122,7 @@ class BookingCreated(WithActions, PricedModel):
     status: str = ""
     total_price: Price
     currency: Currency
+    read_back: bool = False
 
     def __str__(self) -> str:
         """Return it in a few lines; the repr has all of it."""

@@ -35,7 +35,7 @@ from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, read_fee, total_guard
-from ferry_sdk.resources.read_back import change, read_booking
+from ferry_sdk.resources.read_back import change, read_back_created, read_booking
 
 _CREATED: Final = Record(BookingCreated)
 
@@ -55,7 +55,8 @@ class BookingsGroup(Resource):
     ) -> Operation[BookingCreated]:
         """Create a booking. The request is sent once.
 
-        Interface: POST /api/booking.
+        If the reply is unreadable, a 408 or 5xx, or cut off, and names the booking, the booking is
+        read and returned with ``read_back=True``. Interface: POST /api/booking.
 
         Args:
             availabilities: One selection for each direction.
@@ -73,7 +74,8 @@ class BookingsGroup(Resource):
             ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same booking with an unknown outcome.
             BookingCreateError: The service did not create the booking.
-            OutcomeUnknownError: The booking may have been created.
+            OutcomeUnknownError: The booking may have been created; `booking_id` is its id if the
+                reply named it.
             FerryError: The call failed for another reason.
 
         Example:
@@ -101,7 +103,9 @@ class BookingsGroup(Resource):
         chosen = bodies.selections(availabilities)
         body = bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
         content = encode_json(body)
-        write: Write[BookingCreated] = Write(content, {}, expiries=bodies.expiries(chosen))
+        write: Write[BookingCreated] = Write(
+            content, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
+        )
         call = Rest("POST", "booking", content)
         return Operation(call, _CREATED, SAFETY["bookings.create"], write)
 

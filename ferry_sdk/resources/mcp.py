@@ -42,7 +42,7 @@ from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
 from ferry_sdk.resources.bodies import SearchArguments
-from ferry_sdk.resources.read_back import change, read_ticket
+from ferry_sdk.resources.read_back import change, read_back_created, read_ticket
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "confirm_booking": ("id", "booking_id"),
@@ -105,7 +105,7 @@ class McpGroup(Resource):
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
     ) -> Operation[BookingCreated]:
-        """Create a booking. The request is sent once.
+        """Create a booking, as `bookings.create` does. A failed reply is read back over REST.
 
         Interface: tools/call create_booking.
 
@@ -123,7 +123,8 @@ class McpGroup(Resource):
             ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same booking with an unknown outcome.
             BookingCreateError: The service did not create the booking.
-            OutcomeUnknownError: The booking may have been created.
+            OutcomeUnknownError: The booking may have been created; `booking_id` is its id if the
+                reply named it.
             FerryError: The call failed for another reason.
 
         Example:
@@ -146,7 +147,9 @@ class McpGroup(Resource):
         identity = by_id | bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
         body = identity | {"passengers": bodies.mcp_passengers(identity["passengers"])}
         call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
-        write: Write[BookingCreated] = Write(identity, {}, expiries=bodies.expiries(chosen))
+        write: Write[BookingCreated] = Write(
+            identity, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
+        )
         return Operation(call, answer, SAFETY["mcp.create_booking"], write)
 
     @method

@@ -13,13 +13,34 @@ from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.safety import SAFETY, Safety
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
-from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
+from ferry_sdk.models.bookings import (
+    Booking,
+    BookingCancellation,
+    BookingConfirmation,
+    BookingCreated,
+)
 from ferry_sdk.models.enums import PaymentStatus, TicketStatus
 from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation
+from ferry_sdk.resources.arguments import identifier
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded
+Recovered = (
+    BookingCreated
+    | BookingConfirmation
+    | BookingCancellation
+    | TicketCancellation
+    | PaymentRecorded
+)
+
+
+def read_back_created(booking_id: str) -> ReadBack[BookingCreated]:
+    """Return how to read back what a create made, by the id that its reply named.
+
+    That the service has the booking shows the effect, whatever has become of it since.
+    """
+    booking_id = identifier(booking_id, "booking_id")  # that of an error may be of any origin
+    return ReadBack(reading=read_booking(booking_id), shows=lambda _: True, result=_created)
 
 
 def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
@@ -64,6 +85,19 @@ def read_ticket(ticket_id: str, row: Safety) -> Operation[Ticket]:
     if row.operation == "mcp.view_ticket":
         call = Mcp.tool("view_ticket", {"id": ticket_id})
     return Operation(call, Record(Ticket, id=ticket_id), row, argument_names={"id": "ticket_id"})
+
+
+def _created(booking: Booking) -> BookingCreated:
+    return BookingCreated(
+        booking_id=booking.booking_id,
+        booking_reference=booking.booking_reference,
+        stage=booking.stage,
+        possible_actions=booking.possible_actions,
+        status=booking.status,
+        total_price=booking.total_price,
+        currency=booking.currency,
+        read_back=True,
+    )
 
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:
