@@ -335,15 +335,13 @@ class _WriteSteps(Generic[T]):
         self, lost: FerryError, last_seen: object, *, can_be_read: bool
     ) -> OutcomeUnknownError:
         """Return the error of a write whose effect was not seen, with all that is known of it."""
-        ids = f"correlation id {self.context.correlation_id}"
-        booking_id = self.context.state.booking_id or self.write.subject.get("booking_id")
-        if booking_id is not None:
-            ids = f"booking {booking_id}, {ids}"
+        correlation_id, booking_id = self.context.correlation_id, self.context.state.booking_id
+        named = "" if booking_id is None else f"; the reply names booking {booking_id}"
         can = "reads" if can_be_read else "cannot read"
 
         return OutcomeUnknownError(
-            f"{self.operation.name} may have happened: {lost} "
-            f"({ids}; ferry.recover(error) {can} it back)",
+            f"{self.operation.name} may have happened: {lost}{named} "
+            f"(correlation id {correlation_id}; ferry.recover(error) {can} it back)",
             request=self.operation.call.digest(),
             subject=self.write.subject,
             last_seen=last_seen,

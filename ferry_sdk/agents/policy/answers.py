@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.money import format_amount
+from ferry_sdk.agents.policy.audit import looks_like_id
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import place_of
 from ferry_sdk.agents.tools.views import view_of
@@ -71,16 +72,39 @@ def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:
     return {**answer, "notes": texts} if texts else answer
 
 
-def unknown_answer(correlation_id: str) -> Answer:
-    """Return the answer for a write that may have happened."""
+def unknown_answer(correlation_id: str, booking_id: str | None = None) -> Answer:
+    """Return the answer for a write that may have happened.
+
+    Args:
+        correlation_id: The id that its request carried.
+        booking_id: The booking that the failed reply of a create named.
+    """
+    next_step, details = _after_unknown(booking_id)
     return _error_answer(
         "unknown",
         "outcome_unknown",
         "it may have happened; the outcome is not known yet",
         outcome="unknown",
-        next_step=f"{NEXT_STEPS['outcome_unknown']} Correlation id: {correlation_id}",
+        next_step=f"{next_step} Correlation id: {correlation_id}",
         correlation_id=correlation_id,
+        **details,
     )
+
+
+def repeated_unknown(correlation_id: str, booking_id: str | None) -> RefusedError:
+    """Return the refusal of a write that may have happened before; see `unknown_answer`."""
+    next_step, details = _after_unknown(booking_id)
+    return RefusedError(
+        "outcome_unknown", correlation_id=correlation_id, next_step=next_step, **details
+    )
+
+
+def _after_unknown(booking_id: str | None) -> tuple[str, dict[str, str]]:
+    """Return what the agent should do, and the booking if its id looks like one."""
+    if booking_id is None:
+        return NEXT_STEPS["outcome_unknown"], {}
+    details = {"booking_id": booking_id} if looks_like_id(booking_id) else {}
+    return NEXT_STEPS["outcome_unknown_named"], details
 
 
 def failure_answer(error: FerryError, party: str = "passengers") -> Answer:

@@ -17,6 +17,11 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
 
 
+def looks_like_id(text: str) -> bool:
+    """Return whether a text looks like an id, so that it may be shown to anybody."""
+    return _ID.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Invoke:
     """Call a method of the client, such as ``bookings.get`` or ``recover``.
@@ -97,7 +102,7 @@ class ToolCall:
         """Keep the ids in its arguments; a value that does not look like an id becomes ``?``."""
         for name, value in ids.items():
             if isinstance(value, str):
-                self.subject[name] = value if _ID.fullmatch(value) else "?"
+                self.subject[name] = value if looks_like_id(value) else "?"
 
     def record(
         self, answer: Mapping[str, Any], audit: Callable[[AuditRecord], Any] | None

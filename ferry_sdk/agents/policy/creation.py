@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_args
 from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
-from ferry_sdk.agents.policy.budget import Hold
+from ferry_sdk.agents.policy.budget import Amount, Hold
 from ferry_sdk.agents.policy.known_ids import (
     KnownSailing,
     count_travellers,
@@ -121,10 +121,15 @@ class Create:
 
     def conclude(self, plan: WritePlan, hold: Hold, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
-        self._state.budget.settle(hold, result.booking_id, result.total_price, result.currency)
-        if (result.total_price, result.currency) == (plan.amount, plan.currency):
+        return self.count(hold, (plan.amount, plan.currency), result)
+
+    def count(self, hold: Hold | None, approved_price: Amount, result: BookingCreated) -> list[str]:
+        """Do the same for a booking that was approved at this price, perhaps by an earlier call."""
+        if hold is not None:
+            self._state.budget.settle(hold, result.booking_id, result.total_price, result.currency)
+        if (result.total_price, result.currency) == approved_price:
             return []
-        approved = money(plan.amount, plan.currency)
+        approved = money(*approved_price)
         total, price = format_amount(result.total_price), money(result.total_price, result.currency)
         return [TEXTS["price_differs"].format(approved=approved, price=price, total=total)]
 

@@ -38,6 +38,7 @@ class UnresolvedWrite:
         at: When it was sent, UTC.
         amount: The price or the penalty that was approved.
         currency: The currency of `amount`.
+        booking_id: The booking that the failed reply of a create named; None if it named none.
     """
 
     tool: str
@@ -46,6 +47,7 @@ class UnresolvedWrite:
     at: datetime
     amount: Decimal
     currency: str
+    booking_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class UnknownOutcome:
             request=RequestDigest("POST", "", ""),
             subject=self.write.subject,
             entry_id=self.entry_id,
+            booking_id=self.write.booking_id,
         )
         error.operation, error.correlation_id = operation, self.write.correlation_id
         return error
@@ -185,13 +188,15 @@ class Duplicates:
                 if write.hold is not None:
                     self._release(write.hold)
 
-    def mark_unknown(self, key: str, correlation_id: str, entry_id: str | None) -> None:
-        """Record that a write that was sent may have happened."""
+    def mark_unknown(
+        self, key: str, correlation_id: str, entry_id: str | None, booking_id: str | None
+    ) -> None:
+        """Record that a write that was sent may have happened, and the booking that is named."""
         with self._state.transaction():
             write = self._under_way.pop(key, None)
             unknown = self._unknown.get(key) if write is None else write.unknown
             if unknown is not None:
-                sent = replace(unknown.write, correlation_id=correlation_id)
+                sent = replace(unknown.write, correlation_id=correlation_id, booking_id=booking_id)
                 self._unknown[key] = replace(unknown, write=sent, entry_id=entry_id)
 
     def complete(self, key: str, write: CompletedWrite) -> None:
@@ -238,6 +243,6 @@ class Duplicates:
                 if unknown.hold is not None and (is_made or not happened):
                     self._release(unknown.hold)
                 if happened:
-                    self.complete(key, CompletedWrite(None))
+                    self.complete(key, CompletedWrite(None, unknown.write.booking_id))
                 else:
                     del self._unknown[key]

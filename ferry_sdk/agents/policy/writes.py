@@ -15,6 +15,7 @@ from ferry_sdk.agents.policy.answers import (
     RefusedError,
     done_answer,
     failure_answer,
+    repeated_unknown,
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
@@ -205,9 +206,8 @@ class Writes:
                 if isinstance(error, AlreadyDoneError):
                     self.state.remember(error.result, registered.arguments.values)
                 raise
-            entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
-            self._remember_unknown(registered, error.correlation_id, entry_id)
-            return unknown_answer(call.correlation_id)
+            named = self._remember_unknown(registered, error)
+            return unknown_answer(call.correlation_id, named)
         except BaseException:
             self._remember_unknown(registered)
             raise
@@ -232,13 +232,18 @@ class Writes:
             notes = [*notes, TEXTS["read_back"]]
         return done_answer(view_of(result, write.arguments.detail), notes)
 
-    def _remember_unknown(
-        self, write: Registered, correlation_id: str | None = None, entry_id: str | None = None
-    ) -> None:
-        """Register a write that may have happened."""
+    def _remember_unknown(self, write: Registered, error: FerryError | None = None) -> str | None:
+        """Register a write that may have happened, and return the booking that its reply named."""
         call = write.call
-        call.correlation_id = correlation_id or call.correlation_id
-        self.duplicates.mark_unknown(write.identity.key, call.correlation_id, entry_id)
+        entry_id = booking_id = None
+        if error is not None:
+            call.correlation_id = error.correlation_id or call.correlation_id
+        if isinstance(error, OutcomeUnknownError):
+            entry_id = error.entry_id
+            booking_id = error.booking_id if isinstance(write.write, Create) else None
+        call.add_ids(booking_id=booking_id)
+        self.duplicates.mark_unknown(write.identity.key, call.correlation_id, entry_id, booking_id)
+        return booking_id
 
     def _recover(self, again: Registered, earlier: UnknownOutcome) -> ToolFlow:
         """Return the result of an earlier identical write, if its effect can be read now.
@@ -256,7 +261,7 @@ class Writes:
         except FerryError as error:
             again.call.is_sent = False
             if not isinstance(error, OrderError) or error.outcome == "unknown":
-                raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
+                raise repeated_unknown(correlation_id, earlier.write.booking_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
                 self.duplicates.settle(correlation_id, happened=False)
                 raise RefusedError("not_changed") from None
@@ -266,4 +271,8 @@ class Writes:
                 write.count(earlier.hold, identity.choice, result)
             if half is not None:
                 return self._half_change(again, half)
-            return self._complete(again, result, [])
+            notes: list[str] = []
+            if isinstance(write, Create):
+                approved = earlier.write.amount, earlier.write.currency
+                notes = write.count(earlier.hold, approved, result)
+            return self._complete(again, result, notes)
