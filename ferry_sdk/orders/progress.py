@@ -18,6 +18,7 @@ from uuid import uuid4
 from ferry_sdk._engine.batch import Batch, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.aftersales.events import BookingSnapshot
 from ferry_sdk.errors import (
@@ -26,11 +27,14 @@ from ferry_sdk.errors import (
     AuthenticationError,
     FerryError,
     InvalidInputError,
+    NotFoundError,
     OrderError,
+    OutcomeUnknownError,
     PenaltyExceededError,
     PermissionDeniedError,
     PriceChangedError,
     RateLimitError,
+    UnexpectedResponseError,
     UnresolvedWriteError,
 )
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -176,6 +180,8 @@ class Progress:
                 self.see(index, answer.value)
         else:
             self._set(index, error=error)
+            if isinstance(error, OutcomeUnknownError) and error.booking_id is not None:
+                self._set(index, booking_id=error.booking_id)
             if isinstance(error, UnresolvedWriteError) and action != "create":
                 self.entry_id, error.outcome = error.entry.id, "unknown"
             if error.outcome == "unknown":
@@ -221,6 +227,25 @@ class Progress:
             self.see(index, booking)
         return bookings
 
+    def read_doubtful(self) -> Flow[dict[int, Booking]]:
+        """Read the booking that the failed reply of a create named, and note what it shows.
+
+        It may not be there, because it was not made, or not yet; then its part stays unknown.
+        """
+        if self.doubtful is None:
+            return {}
+        try:
+            return (yield from self.read_parts([self.doubtful]))
+        except NotFoundError:
+            return {}
+
+    @property
+    def doubtful(self) -> int | None:
+        """The part whose create has an unknown outcome; None without one."""
+        if self.plan.doing is None or self.plan.doing[1] != "create":
+            return None
+        return self.plan.doing[0]
+
     def see(self, index: int, booking: Booking | BookingCreated) -> None:
         """Note what a booking shows; an unknown outcome stays so unless it is seen."""
         seen, part = BookingSnapshot.of(booking), self.parts[index]
@@ -234,12 +259,19 @@ class Progress:
                 state = "confirmed"
             if part.state == "confirmed" and state == "held":
                 state = "confirmed"  # the service has said so, and its reads may be late
-        if part.state == "unknown":
-            is_cancellation = self.plan.doing is not None and self.plan.doing[1] == "cancel"
-            if state == "held" or (is_cancellation and state != "cancelled"):
-                state = "unknown"
+        if part.state == "unknown" and not self._is_proved_by(state):
+            state = "unknown"
         facts = {"total": seen.total_price, "currency": seen.currency, "expires_at": seen.lapses_at}
         self._set(index, booking_id=booking.booking_id, state=state, **facts)
+
+    def _is_proved_by(self, state: OrderState) -> bool:
+        """Return whether the state of a booking shows what became of the write begun last."""
+        action = None if self.plan.doing is None else self.plan.doing[1]
+        if action == "create":  # the booking that its reply named is there
+            return True
+        if action == "cancel":
+            return state == "cancelled"
+        return state != "held"
 
     def settle(self, entry: JournalEntry | None) -> None:
         """Note the outcome of the write that was begun last, by its entry in the journal."""
@@ -247,11 +279,16 @@ class Progress:
             return
         index, action, before = self.plan.doing
         self._set(index, state="unknown")
-        if entry is None or entry.is_unresolved:
+        if entry is None:
             return
         booking_id = self.parts[index].booking_id or entry.booking_id
+        if entry.is_unresolved:
+            self._set(index, booking_id=booking_id)
+            return
         if entry.state != "done":
-            self._set(index, state=before)
+            # What has not happened made no booking, whatever the reply named.
+            made_none = {"booking_id": None} if action == "create" else {}
+            self._set(index, state=before, **made_none)
         elif booking_id is None:
             return
         else:
@@ -305,6 +342,14 @@ def of_record(journal: Journal, record: OrderRecord) -> Progress:
 
 
 def _describe(error: FerryError) -> str:
-    """Return why a step failed, without the service's words, which may name a traveller."""
+    """Return why a step failed, without the service's words, which may name a traveller.
+
+    The library's own words, such as those of a guard with its amounts, are kept.
+    """
     name = type(error).__name__
-    return f"{name}, HTTP {error.status_code}" if isinstance(error, APIError) else name
+    if isinstance(error, APIError):
+        facts = [name, f"HTTP {error.status_code}", code_of(error)]
+        return ", ".join(fact for fact in facts if fact is not None)
+    if isinstance(error, UnexpectedResponseError | OutcomeUnknownError):
+        return name  # they quote the reply
+    return str(error)

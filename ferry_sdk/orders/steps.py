@@ -152,7 +152,9 @@ def change_rest(progress: Progress) -> Flow[Order]:
 def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     """Read every part back, and go on with what was begun."""
     plan = progress.plan
-    bookings = yield from progress.read_parts()
+    certain = [index for index in range(len(progress.parts)) if index != progress.doubtful]
+    bookings = yield from progress.read_parts(certain)
+    bookings |= yield from progress.read_doubtful()
     booking = None if plan.doing is None else bookings.get(plan.doing[0])
     if progress.order.state == "unknown":
         may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
@@ -160,8 +162,9 @@ def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
             may_be = "tickets are being issued: resume the order again when they are"
         raise OrderError(progress.order, FerryError(may_be, outcome="unknown"))
     if booking is not None and record.entry is not None:  # its effect is seen now
-        # What has lapsed was neither confirmed nor cancelled before.
-        outcome: EndState = "rejected" if booking.stage == Stage.LAPSED else "done"
+        # What has lapsed was made, but neither confirmed nor cancelled before.
+        is_made = progress.doubtful is not None
+        outcome: EndState = "done" if is_made or booking.stage != Stage.LAPSED else "rejected"
         details = OutcomeDetails(booking.booking_id)
         end = partial(progress.journal.end, record.entry.id, outcome, details)
         yield from RunBlocking(end, progress.until)

@@ -24,7 +24,9 @@ ANY = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupt
 """How any write may end. ``lost``: done, and the reply is lost; ``late``: done after the call."""
 OPEN = ("open", "open_done", "open_late")
 """Another program has begun the same write: without an effect, with one, with a late one."""
-ENDS = (*ANY, "guard", *OPEN, "lapsed", "less")
+NAMED = ("named", "named_none")
+"""A failed reply to a create names a booking, which the service has, or has not."""
+ENDS = (*ANY, "guard", *OPEN, "lapsed", "less", *NAMED)
 """How a write for a booking may end. ``guard``: price and fee rise before it; ``lapsed``: the
 booking lapses before it; ``less``: what is paid back for any booking falls before it."""
 
@@ -212,7 +214,9 @@ class World:
         path = operation.call.digest().path
         body = getattr(operation.call, "body", None) or {}
         booking_id = body.get("id") or path.rpartition("/")[2]
-        sold = self.sold[booking_id]
+        sold = self.sold.get(booking_id)
+        if sold is None:
+            raise errors.NotFoundError("no such booking", status_code=404)
         if name == "bookings.cancel_fee":
             sold.refund_read = sold.refund
             return self._fee(sold)
@@ -271,7 +275,7 @@ class World:
             raise errors.ConflictError("no", status_code=409)
         if end == "late":
             self.late.append(partial(self._late_effect, name, sold, entry_id))
-        elif end != "nothing_lost":
+        elif end not in {"nothing_lost", "named_none"}:
             sold = self._effect(name, sold)
             self.made[entry_id] = sold.id
             self.tick()
@@ -279,14 +283,16 @@ class World:
             raise Stopped
         if end not in {"done", "less"}:
             self.is_in_doubt = True
-            recorder.end(entry_id, "unknown")
+            named = {"named": sold and sold.id, "named_none": "b-none"}.get(end)
+            recorder.end(entry_id, "unknown", OutcomeDetails(named))
+            known = {"entry_id": entry_id, "booking_id": named}
             digest = RequestDigest("POST", name, "")
-            raise OutcomeUnknownError("may have happened", request=digest, entry_id=entry_id)
+            raise OutcomeUnknownError("may have happened", request=digest, **known)
         recorder.end(entry_id, "done", OutcomeDetails(sold.id))
         return self._result(name, sold)
 
     def _ends(self, sold):
-        left_out = set() if sold is not None else {"guard", *OPEN}
+        left_out = {*NAMED} if sold is not None else {"guard", *OPEN}
         if sold is None or sold.stage != "payment_due":
             left_out.add("lapsed")
         if all(one.stage != "ticketed" for one in self.sold.values()):

@@ -121,6 +121,7 @@ def check(world, journey, outcome, where):
         return
     for part in known.parts:
         if part.state != "unknown" and part.booking_id is not None:
+            assert part.booking_id in world.sold, where
             one = world.sold[part.booking_id]
             # A booking lapses by itself; whose cancellation was refused is read again.
             is_read = one.id in world.not_cancelled and not world.lost_reads
@@ -278,6 +279,9 @@ def test_resuming_ends_what_can_be_known_at_the_same_price_and_by_one_program():
         ("confirm 2, keep", 3, "not_sent", "confirmed"),
         ("cancel 2", 5, "not_sent", "cancelled"),
         ("hold of 2", 1, "refused", "cancelled"),
+        ("hold of 2", 0, "named", "cancelled"),  # the second cannot be made any more
+        ("hold of 2", 1, "named", "held"),
+        ("change", 2, "named", "confirmed"),
         ("change", 4, "not_sent", "confirmed"),
     ]:
         course = ("done",) * done + (last, *(["not_sent"] if last == "refused" else []))

@@ -131,6 +131,8 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         details["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):  # the id of the write that may have happened
         details["correlation_id"] = error.entry.correlation_id
+        if error.entry.booking_id is not None and looks_like_id(error.entry.booking_id):
+            details["booking_id"] = error.entry.booking_id
     if isinstance(error, AlreadyDoneError):
         details["result"] = view_of(error.result, "short")
     if isinstance(error, PriceChangedError | PenaltyExceededError):
