@@ -19,6 +19,8 @@ cut off, the id of the booking may still be in it:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from json import JSONDecoder
 from typing import Final, cast
 
 from pydantic_core import from_json
@@ -50,6 +52,8 @@ _LONGEST_TEXT: Final = 64 * 1024
 """Characters of a text that are decoded."""
 _LONGEST_ID: Final = 200
 """Characters of an id that a journal stores."""
+_decoder: Final = JSONDecoder()
+"""It says where a value ends. It reads NaN too, which makes the id beside it no less certain."""
 
 
 def named_booking(failure: FerryError, context: Context) -> str | None:
@@ -87,23 +91,28 @@ def _named_values(value: object, depth: int) -> Iterator[object]:
 
 
 def _decode(text: str) -> Iterator[object]:
-    """Yield the JSON of a text, or of each event of a stream, as far as it is complete.
+    """Yield each JSON object of a text, the last one as far as it is complete.
 
-    Words may come first, such as ``Error executing tool create_booking:``.
+    Words may stand before and between them, such as ``Error executing tool create_booking:``, or
+    the ``data:`` of an event stream.
     """
     text = text[:_LONGEST_TEXT]
-    events = [line for line in text.splitlines() if line.startswith("data:")]
-    for part in events or [text]:
-        start = 0 if part.lstrip().startswith("[") else part.find("{")
-        if start < 0:
-            continue
+    is_list = text.lstrip().startswith("[")
+    start = text.find("[" if is_list else "{")
+    while start >= 0:
         try:
-            # NaN is no JSON, but it does not make the id beside it less certain.
-            decoded = from_json(part[start:].encode(errors="replace"), allow_partial=True)
-        except ValueError:
-            continue
-        if not isinstance(decoded, str):
-            yield decoded
+            value, end = _decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            yield from _decode_cut(text[start:])
+            return
+        yield value
+        start = text.find("{", end)
+
+
+def _decode_cut(text: str) -> Iterator[object]:
+    """Yield a JSON object that is cut off, without its last value if that is not complete."""
+    with suppress(ValueError):
+        yield from_json(text.encode(errors="replace"), allow_partial=True)
 
 
 def _can_be_used(booking_id: str, context: Context) -> bool:

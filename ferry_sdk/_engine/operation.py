@@ -45,11 +45,13 @@ class ReadBack(Generic[T_co]):
         reading: The read that shows the effect.
         shows: Returns whether a record shows the effect.
         result: Makes the result of the write from that record.
+        complete: Adds to that result what the unreadable reply says beside it; None: nothing.
     """
 
     reading: Operation[Any]
     shows: Callable[[Any], bool]
     result: Callable[[Any], T_co]
+    complete: Callable[[Any, object], T_co] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -327,7 +327,10 @@ class _WriteSteps(Generic[T]):
                 last_seen = polled.last.value
                 if polled.is_met:
                     self.read_record = last_seen
-                    return polled.last.of(read_back.result(last_seen))
+                    result = read_back.result(last_seen)
+                    if read_back.complete and isinstance(lost, UnexpectedResponseError):
+                        result = read_back.complete(result, lost.body)
+                    return polled.last.of(result)
         error = self._unknown_error(lost, last_seen, can_be_read=read_back is not None)
         raise error from lost.with_traceback(None)
 

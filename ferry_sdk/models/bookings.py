@@ -308,7 +308,8 @@ class BookingCancellation(Model):
     Attributes:
         booking_id: The booking.
         status: cancelled, as sent by the service.
-        refund_amount: In the booking's currency; None if the effect was read back.
+        refund_amount: In the booking's currency; None if the effect was read back, unless the
+            unreadable reply named it.
         read_back: Whether the reply was lost and the effect was confirmed by reading.
         previewed: The fee that was read before cancelling; None if it was not read.
     """

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ferry_sdk._engine.operation import Call, Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.safety import SAFETY, Safety
+from ferry_sdk._protocols.json_body import members_of
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
+from ferry_sdk.models.base import Amount
 from ferry_sdk.models.bookings import (
     Booking,
     BookingCancellation,
@@ -53,6 +56,7 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
                 reading=read(subject[proof.subject], SAFETY[proof.read]),
                 shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
                 result=partial(make, dict(subject)),
+                complete=_with_refund if row.effect == "bookings.cancel" else None,
             )
     return None
 
@@ -112,6 +116,16 @@ def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfir
     )
 
 
+def _with_refund(cancellation: BookingCancellation, reply: object) -> BookingCancellation:
+    """Add the refund that the reply names, although the rest of it cannot be read."""
+    try:
+        refund = _refund.validate_python(members_of(reply).get("refund_amount"))
+    except ValidationError:
+        return cancellation
+    return cancellation.model_copy(update={"refund_amount": refund})
+
+
+_refund: Final[TypeAdapter[Decimal | None]] = TypeAdapter(Amount | None)
 _RESULTS: Final[Mapping[str, Callable[[Mapping[str, str], Any], Recovered]]] = {
     "bookings.confirm": _confirmation,
     "bookings.cancel": lambda subject, _: BookingCancellation(

@@ -70,9 +70,10 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
         return result
     kind = members.get("resultType")
     if kind == "input_required":
-        raise unexpected_result("the tool asks for more input, which is not supported", head)
+        problem = "the tool asks for more input, which is not supported"
+        raise unexpected_result(problem, head, members)
     if kind not in (None, "complete"):
-        raise unexpected_result("the result has an unknown type", head)
+        raise unexpected_result("the result has an unknown type", head, members)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)

@@ -140,15 +140,15 @@ def settle_entry(
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
         print_facts(*_all_facts(entry), on=error_console())
-        proof = _proof_of(entry)
-        if not no_check and (proof is not None or booking is not None):
+        can_be_read = _proof_of(entry) is not None or (_is_named(entry) and booking is None)
+        if not no_check and (can_be_read or booking is not None):
             with common.open_client() as ferry, show_progress("Reading"):
                 if booking is not None:
                     made = ferry.bookings.get(booking)
                     about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
                     print_facts(("names", about), on=error_console())
-                if proof is not None:
-                    _check_outcome(ferry, entry, proof, happened=happened)
+                if can_be_read:
+                    _check_outcome(ferry, entry, happened=happened)
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
@@ -162,7 +162,13 @@ def _proof_of(entry: JournalEntry) -> Proof | None:
     return next((proof for proof in proofs if proof.subject in entry.subject), None)
 
 
-def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened: bool) -> None:
+def _is_named(entry: JournalEntry) -> bool:
+    """Return whether it is a create whose failed reply named the booking, which can be read."""
+    row = SAFETY.get(entry.operation)
+    return row is not None and row.read_if_named is not None and entry.booking_id is not None
+
+
+def _check_outcome(ferry: Ferry, entry: JournalEntry, *, happened: bool) -> None:
     """Read whether a write happened, and print what the read shows.
 
     Raises:
@@ -174,7 +180,8 @@ def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened:
     except OutcomeUnknownError as error:
         seen, failure, record = _seen(error), error.__cause__, error.last_seen
         is_refuted = isinstance(failure, NotFoundError)
-        if isinstance(record, Booking | Ticket):
+        proof = _proof_of(entry)
+        if proof is not None and isinstance(record, Booking | Ticket):
             is_refuted = proof.is_refuted_by(record, entry.subject.get("ticket_id"))
         if (happened and is_refuted) or (failure is not None and not is_refuted):
             problem = seen
@@ -202,7 +209,8 @@ def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_j
 def _next(entry: JournalEntry, *, is_read: bool = False) -> str:
     if not entry.is_unresolved:
         return ""
-    return next_step("" if is_read or entry.damaged else entry.operation, entry.id)
+    operation = "" if is_read or entry.damaged else entry.operation
+    return next_step(operation, entry.id, entry.booking_id)
 
 
 def _seen(error: OutcomeUnknownError) -> str:

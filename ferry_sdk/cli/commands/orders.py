@@ -70,7 +70,8 @@ def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> 
             order, failure = error.order, error
             for entry in (written.entry for written in record.load_orders(order.id)):
                 if entry is not None and entry.id in str(error.cause):
-                    todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
+                    step = next_step(entry.operation, entry.id, entry.booking_id)
+                    todo = f"; {step}, then resume again"
     print_result({"order": order_members(order)}, order_facts(order), as_json=common.as_json)
     if failure is None:
         return Exit.DONE

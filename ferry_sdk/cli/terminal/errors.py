@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -89,8 +90,8 @@ def interrupted_write(written: JournalEntry | OrderRecord) -> CommandError:
     message = f"interrupted; {written.operation} is journal entry {written.id}"
     hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
     if written.is_unresolved:
-        hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id)}"
-    fields = members_of(written, "operation", "correlation_id")
+        hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id, written.booking_id)}"
+    fields = members_of(written, "operation", "correlation_id", "booking_id")
     return CommandError(Exit.INTERRUPTED, message, hint=hint, **fields, entry_id=written.id)
 
 
@@ -173,10 +174,10 @@ def _print_error(failure: CommandError, *, as_json: bool) -> None:
 
 def _error_fields(error: FerryError) -> dict[str, object]:
     """Return the fields of an error for programs, without bodies, travellers or tokens."""
-    names = ("correlation_id", "entry_id", "status_code", "code", "request_id", "field")
-    values = {name: getattr(error, name, None) for name in (*names, "retry_after")}
+    names = ("correlation_id", "entry_id", "booking_id", "status_code", "code", "request_id")
+    values = {name: getattr(error, name, None) for name in (*names, "field", "retry_after")}
     if isinstance(error, UnresolvedWriteError):
-        values["entry_id"] = error.entry.id
+        values["entry_id"], values["booking_id"] = error.entry.id, error.entry.booking_id
     known = {name: value for name, value in values.items() if value is not None}
     kind = type(error).__name__
     return {"type": kind, "outcome": error.outcome, "operation": error.operation, **known}
@@ -200,22 +201,36 @@ _DO_NOT_REPEAT = "the write may have happened; do not repeat it"
 
 def _hint_at_unknown(error: FerryError) -> str:
     if isinstance(error, UnresolvedWriteError):
-        return f"not sent again; {next_step(error.entry.operation, error.entry.id)}"
+        entry = error.entry
+        return f"not sent again; {next_step(entry.operation, entry.id, entry.booking_id)}"
     if isinstance(error, OrderError):
         return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
     about = f"correlation id {error.correlation_id}"
-    if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
+    if not isinstance(error, OutcomeUnknownError):
         return f"{_DO_NOT_REPEAT}, ask the service about {about}"
     if error.entry_id:
-        return f"{_DO_NOT_REPEAT}, {next_step(error.operation, error.entry_id)} ({about})"
-    command = f"ferry show {next(iter(error.subject.values()))}"
+        step = next_step(error.operation, error.entry_id, error.booking_id)
+        return f"{_DO_NOT_REPEAT}, {step} ({about})"
+
+    some_id = error.booking_id or next(iter(error.subject.values()), None)
+    if some_id is None:
+        return f"{_DO_NOT_REPEAT}, ask the service about {about}"
+    # The service may have named it, and a person pastes the command into a shell.
+    command = f"ferry show {shlex.quote(some_id)}"
     return f"{_DO_NOT_REPEAT} before you have run `{command}` ({about})"
 
 
-def next_step(operation: str, entry_id: str) -> str:
-    """Return what resolves an unresolved write in a journal."""
+def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> str:
+    """Return what resolves an unresolved write in a journal.
+
+    Args:
+        operation: The write.
+        entry_id: Its entry.
+        booking_id: The booking that it changes, or that the failed reply of a create named.
+    """
     row = SAFETY.get(operation)
-    if row is not None and row.confirmed_by:
+    is_named = row is not None and row.read_if_named is not None and booking_id is not None
+    if row is not None and (row.confirmed_by or is_named):
         return f"run `ferry journal recover {entry_id}`"
     command = f"ferry journal settle {entry_id}"
     return f"ask the service, then run `{command}` with --happened or --not-happened"
