@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -143,6 +144,12 @@ class Reply:
     def is_success(self) -> bool:
         """Whether the status is 2xx."""
         return 200 <= self.status_code < 300  # noqa: PLR2004 -- the range is its name
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the status is 4xx, with which the service did nothing; a 408 leaves that open."""
+        is_timeout = self.status_code == HTTPStatus.REQUEST_TIMEOUT
+        return 400 <= self.status_code < 500 and not is_timeout  # noqa: PLR2004 -- the range
 
 
 class Listener(Protocol):

@@ -98,10 +98,12 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
 def received_text(context: Context, longest: int) -> str:
     """Return the beginning of what arrived of a reply whose rest was lost, as text.
 
-    It is empty if the reply arrived whole, or belongs to another call of this process.
+    It is empty if the reply arrived whole, refuses the request, or belongs to another call.
     """
     sending = context.state.sending
     if sending is None or sending.reply is None or sending.reply.content:
+        return ""
+    if sending.reply.is_refusal:
         return ""
     replied_to = sending.reply.by_name.get("x-client-correlation-id")
     if replied_to and replied_to != context.correlation_id and replied_to in recent_ids:

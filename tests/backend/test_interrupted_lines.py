@@ -33,7 +33,7 @@ from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually, threads_end
 from tests.backend.notes import Noting
 from tests.support.mcp_samples import PASSENGERS, SELECTION
-from tests.support.samples import BOOKING
+from tests.support.samples import BOOKING, BOOKING_CREATED
 from tests.support.tiers import LONG
 from tests.transport.scripted import Service, answer_to
 
@@ -45,10 +45,12 @@ STATES = {"open", "unknown", "done"}
 ENDINGS = {
     "answered": set[str](),
     "lost": set[str](),
+    "named": set[str](),  # by a reply that cannot be read
     "refused": {"rejected"},
     "done before": {"not_sent"},
 }
 """What becomes of a write, and the states that prove that this call did nothing."""
+NAMED = BOOKING_CREATED | {"currency": "?"}
 CALLS = {
     "create": lambda ferry: ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS),
     "confirm": lambda ferry: ferry.bookings.confirm("b-1"),
@@ -174,6 +176,7 @@ class Course:
             if where is None:  # no read shows the effect of a create
                 expected = OutcomeUnknownError if self.call == "create" else AlreadyDoneError
                 assert isinstance(result, expected)
+                assert self.ending != "named"
         elif (
             isinstance(result, BaseException)
             and has_left  # an entry alone, before the write, is left open
@@ -221,6 +224,9 @@ class Gateway:
                 self.is_done = True
                 if self._ending == "lost":
                     return
+                if self._ending == "named":
+                    connection.send("201 Created", json.dumps(NAMED).encode())
+                    continue
                 if self._ending == "refused":
                     connection.send("409 Conflict", b"{}")
                     continue
@@ -260,6 +266,8 @@ WRITES = [
         for kept in (True, False)
         for call in CALLS
     ],
+    ("create", "named", True),
+    ("create", "named", False),
     ("confirm", "refused", True),
     ("guarded", "done before", True),
 ]
@@ -270,6 +278,7 @@ COURSES = [
     if has_journal or call != "guarded"  # without one, nothing says whether it had left
 ]
 SAMPLED = (
+    Course("create", "sync", "named", True, None, KeyboardInterrupt),
     Course("create", "sync", "answered", True, None, KeyboardInterrupt),
     Course("create", "async", "answered", True, None, asyncio.CancelledError),
     Course("confirm", "sync", "refused", True, None, KeyboardInterrupt),

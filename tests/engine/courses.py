@@ -155,7 +155,11 @@ BEGAN = 1e9
 LATENCY = 0.25
 REFUSALS = ("409", "429", "401")
 STATUS = {"done": 200, "unreadable": 200, "another": 200, "gone": 404}
+STATUS |= {"503 naming": 503}
 DOUBTS = ("503", "408", "lost", "unreadable")
+NAMING = ("503 naming", "lost naming")
+"""The replies to a create that fail and name its booking, ``b-1``."""
+CREATES = ("bookings.create", "mcp.create_booking")
 
 
 class Cancelled(BaseException):
@@ -217,6 +221,8 @@ class Course:
     was_done: bool = False
     """Whether the service had done it before this call."""
     is_record_troubled: bool = False
+    is_named: bool = False
+    """Whether a failed reply to a create named its booking."""
     is_past_guard: bool = False
     """Whether what is read from now on looks for the effect."""
     now: float = BEGAN
@@ -363,6 +369,10 @@ class Course:
             records = GUARDS[name][1]
             came = self._choose_reply(effect, *records, "503", "404", "409")
             self.was_done = came == "there"
+        elif name in CREATES:
+            seen = ("good", "404") if self.effects else ("404",)
+            came = self._choose_reply(effect, *seen, "503")
+            records = {"good": _brief(booking())}
         else:
             seen = ("good", "other") if self.effects or self.was_done else ("other",)
             came = self._choose_reply(effect, *seen, "503", "404")
@@ -374,6 +384,8 @@ class Course:
     def _of_write(self, effect):
         has_subject = self.kind.name in SEEN
         doubtful = (*DOUBTS, "another") if has_subject else DOUBTS
+        if self.kind.name in CREATES:
+            doubtful += NAMING
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
         before = ["409, before"] if has_subject else []
         gone = ["gone"] if effect.request.rpc_method else []
@@ -388,6 +400,9 @@ class Course:
             return good(answer(self.kind.name) | {"booking_id": "b-2", "ticket_id": "t-2"})
         if came == "unreadable":
             return lambda _: reply(200)
+        if came == "503 naming":
+            self.is_named = True
+            return lambda _: reply(503, {"booking_id": "b-1"})
         if came == "gone":
             error = {"code": -32001, "message": "Session not found"}
             return lambda request: _rpc_reply(request, 404, {"error": error})
@@ -413,7 +428,10 @@ class Course:
         self.now += LATENCY
         if said == "not sent":
             raise sdk.ConnectionFailedError("refused", outcome="not_sent")
-        if said == "lost":
+        if said == "lost naming":
+            self.is_named = True
+            effect.reply, effect.received = reply(200), [b'{"booking_id":"b-1","sta']
+        if said in {"lost", "lost naming"}:
             raise sdk.ConnectionFailedError("reset", outcome="unknown")
         return said
 

@@ -12,7 +12,7 @@ from ferry_sdk import FerryError
 from ferry_sdk._engine.effects import Exclusive, SingleFlight, drive
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
-from tests.engine.courses import BEGAN, Cancelled, Choices, Course, kinds
+from tests.engine.courses import BEGAN, CREATES, Cancelled, Choices, Course, kinds
 from tests.engine.writes import ANSWERS
 from tests.support.driven import SETTINGS
 from tests.support.tiers import LONG, mostly_long
@@ -128,7 +128,12 @@ def judge_details(course, state, details):
         assert state in {None, "open", "not_sent"}
         return
     named = details.booking_id is not None, details.ticket_ids is not None
-    assert named == (NAMED[course.kind.name] if state == "done" else (False, False))
+    if state == "unknown":
+        assert details.booking_id in ({None, "b-1"} if course.is_named else {None})
+        assert details.booking_id or not course.is_named or course.is_stopped
+        assert details.ticket_ids is None
+    else:
+        assert named == (NAMED[course.kind.name] if state == "done" else (False, False))
     if state == "rejected" and details.status_code is None:
         # The error is not the service's own: of a call that was joined, of a closed client, or an
         # interruption of the read after a refusal.
@@ -149,6 +154,8 @@ def judge_outcome(course, outcome):
         reported = outcome.outcome
         if reported == "unknown":
             assert course.may_have_happened
+            named = getattr(outcome, "booking_id", None) if course.kind.name in CREATES else None
+            assert named == ("b-1" if course.is_named else None)
         elif not course.is_known:
             assert not course.may_have_happened
     else:
