@@ -34,6 +34,27 @@ def good(authority):
     return of_a_server(authority, "localhost")
 
 
+def demanding(authority, version):
+    """TLS of a service that takes only clients with a certificate, in one version."""
+    context = of_a_server(authority, "localhost")
+    context.minimum_version = context.maximum_version = version
+    context.verify_mode = ssl.CERT_REQUIRED
+    authority.configure_trust(context)
+    return context
+
+
+@pytest.fixture(scope="session")
+def demanding_at_once(authority):
+    """In TLS 1.2 the service refuses within the handshake, before a request is written."""
+    return demanding(authority, ssl.TLSVersion.TLSv1_2)
+
+
+@pytest.fixture(scope="session")
+def demanding_later(authority):
+    """In TLS 1.3 the handshake of the client ends first, and its request is written."""
+    return demanding(authority, ssl.TLSVersion.TLSv1_3)
+
+
 @pytest.fixture(scope="session")
 def misnamed(authority):
     return of_a_server(authority, "elsewhere.example")

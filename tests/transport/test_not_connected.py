@@ -10,7 +10,14 @@ import pytest
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 from tests.backend.gathering import UnderWay, eventually
 from tests.transport import scripted as do
-from tests.transport.calls import CREATE, READ, is_never_sent, is_tried_again, sent
+from tests.transport.calls import (
+    CREATE,
+    READ,
+    is_never_sent,
+    is_sent_once,
+    is_tried_again,
+    sent,
+)
 from tests.transport.scripted import Service
 
 
@@ -49,6 +56,16 @@ def test_a_connection_that_is_not_taken_in_time(caller, call):
 
         ferry = caller.ferry(service.url, second=accept, hangs=["connect"])
         is_tried_again(caller, call, ferry, service)
+
+
+def test_missing_client_certificate_before_the_request(caller, any_call, good, demanding_at_once):
+    with Service(do.over_tls(demanding_at_once), do.over_tls(good)) as service:
+        is_tried_again(caller, any_call, caller.ferry(service.secure_url), service)
+
+
+def test_missing_client_certificate_after_the_request(caller, any_call, good, demanding_later):
+    with Service(do.over_tls(demanding_later), do.over_tls(good)) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.secure_url), service)
 
 
 @pytest.mark.parametrize("fault", ["untrusted", "misnamed"])
