@@ -303,3 +303,53 @@ def test_amounts_count_exactly_and_negative_ones_as_zero_and_a_repr_hides_its_re
     with pytest.raises(RefusedError):
         budget.hold("another", Decimal(10), "EUR")
     assert "Okonkwo" not in repr(CompletedWrite({"name": "Okonkwo"}))
+
+
+@pytest.fixture
+def made(toolkit, ferry_sandbox):
+    """A booking that a failed reply named and that could not be read, and the tool's answer."""
+    wanted = order(toolkit.sailings()[0])
+    ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="?")
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    lost = toolkit.fail("bookings_create", "outcome_unknown", "unknown", **wanted)
+    ferry_sandbox.faults.clear()
+    return wanted, lost, ferry_sandbox.counters.effects_of("bookings.create")[-1].subject
+
+
+def test_answer_names_the_booking_of_a_failed_reply(toolkit, made):
+    _, lost, booking_id = made
+    assert lost["booking_id"] == booking_id
+    assert "call again with the same arguments" in lost["next_step"]
+    assert toolkit.unresolved[0].booking_id == booking_id
+
+
+def test_same_call_reads_the_named_booking(toolkit, made, ferry_sandbox):
+    wanted, _, booking_id = made
+    answer = toolkit.call("bookings_create", wanted)
+    assert result_of(answer)["booking_id"] == booking_id
+    assert answer["notes"] == [TEXTS["read_back"]]
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+    assert toolkit.unresolved == ()
+    toolkit.do("bookings_confirm", booking_id=booking_id)
+
+
+def test_same_call_names_the_booking_again(toolkit, made, ferry_sandbox):
+    wanted, lost, booking_id = made
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    again = toolkit.fail("bookings_create", "outcome_unknown", **wanted)
+    assert (again["booking_id"], again["correlation_id"]) == (booking_id, lost["correlation_id"])
+
+
+def test_named_booking_is_counted_at_its_price(toolkit_of, ferry_sandbox):
+    price = Decimal(toolkit_of().sailings()[0]["tariffs"][0]["amount"])
+    limit = {"EUR": str(price * 3 / 2)}
+    toolkit = toolkit_of(NO_DEADLINE, writes=True, approve=approve_all, spend_limit=limit)
+    first, second = (order(one) for one in toolkit.sailings()[:2])
+    ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="?")
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    toolkit.fail("bookings_create", "outcome_unknown", "unknown", **first)
+    ferry_sandbox.faults.clear()
+    booking_id = toolkit.do("bookings_create", **first)["booking_id"]
+    toolkit.fail("bookings_create", "spend_limit", **second)
+    toolkit.do("bookings_cancel", booking_id=booking_id)
+    toolkit.do("bookings_create", **second)

@@ -394,3 +394,48 @@ def test_a_row_that_makes_no_sense_is_named_by_line_and_column(cli, url, head, r
     ended = cli("reconcile", "-", "--journal", url, given=f"{head}\n{rows}\n", code=3)
     assert f"-: {wrong}" in ended.err
     assert ended.out == ""
+
+
+@pytest.fixture
+def named(cli, order, url, ferry_sandbox):
+    """A booking whose failed reply named it, what the command said of it, and its entry."""
+    ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="?")
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    ended = cli("book", "--from", str(order), "--yes", "--json", FERRY_JOURNAL=url, code=5)
+    ferry_sandbox.faults.clear()
+    booking_id = ferry_sandbox.counters.effects_of("bookings.create")[-1].subject
+    return booking_id, ended.document["error"]
+
+
+def test_book_names_the_booking_of_a_failed_reply(named):
+    booking_id, error = named
+    assert error["booking_id"] == booking_id
+    assert f"the reply names booking {booking_id}" in error["message"]
+    assert f"run `ferry journal recover {error['entry_id']}`" in error["hint"]
+
+
+def test_book_without_a_journal_names_the_booking(cli, order, ferry_sandbox):
+    ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="?")
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    ended = cli("book", "--from", str(order), "--yes", code=5)
+    booking_id = ferry_sandbox.counters.effects_of("bookings.create")[-1].subject
+    assert f"run `ferry show {booking_id}`" in ended.err
+
+
+def test_recover_reads_a_named_booking(run, named, journal):
+    booking_id, error = named
+    (entry,) = run("recover", error["entry_id"], "--json").document["entries"]
+    assert (entry["state"], entry["booking_id"]) == ("done", booking_id)
+    assert journal.unresolved() == ()
+
+
+def test_settle_refuses_that_a_named_booking_was_not_made(run, named):
+    _, error = named
+    ended = run("settle", error["entry_id"], "--not-happened", "--yes", code=3)
+    assert f"ferry journal recover {error['entry_id']}" in ended.err
+
+
+def test_settle_keeps_the_named_booking(run, named, journal):
+    booking_id, error = named
+    run("settle", error["entry_id"], "--happened", "--yes")
+    assert journal.entry(error["entry_id"]).booking_id == booking_id

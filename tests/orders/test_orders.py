@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from ferry_sdk import errors, orders
+from ferry_sdk.orders.order import Intended, OrderPart
 from tests.support.exchanges import caught
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS
 
@@ -261,3 +262,69 @@ def test_forgetting_keeps_what_an_unfinished_order_needs(desk):
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
     assert desk.journal.entries() == desk.journal.load_orders() == ()
+
+
+ODD = {"field": "currency", "value": "?"}
+"""The details of a fault that makes a created booking unreadable."""
+
+
+def test_created_booking_with_an_odd_field_is_held(desk):
+    desk.sandbox.faults.add("unknown_enum", "bookings.create", **ODD)
+    order = desk.hold()
+    assert (order.state, desk.booking(order).stage) == ("held", "payment_due")
+
+
+@pytest.fixture
+def named(desk):
+    """A hold of two whose second create failed, named its booking, and could not be read."""
+    desk.sandbox.faults.add("unknown_enum", "bookings.create", after=1, **ODD)
+    desk.sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    error = hold(desk, 2)
+    desk.sandbox.faults.clear()
+    return error
+
+
+def test_failed_create_names_the_booking_of_its_part(desk, named):
+    made = desk.sandbox.counters.effects_of("bookings.create")[-1].subject
+    assert (named.outcome, named.order.parts[1].booking_id) == ("unknown", made)
+    assert named.cause.booking_id == made
+    assert f"{made} is unknown" in str(named)
+    assert desk.run(orders.resume, named.order.id).state == "held"
+    assert desk.journal.unresolved() == ()
+
+
+def test_named_booking_that_is_not_there_stays_unknown(desk, named):
+    part = named.order.parts[1]
+    desk.sandbox.faults.add("refused", "bookings.get", after=1, status=404, code="NOT_FOUND")
+    again = resume(desk, named.order)
+    assert (again.outcome, again.order.parts[1].booking_id) == ("unknown", part.booking_id)
+    (entry,) = desk.journal.unresolved()
+    desk.journal.settle(entry, happened=False)
+    assert resume(desk, named.order).order.parts[1].booking_id is None
+
+
+def test_booking_on_record_is_known_after_a_crash(desk, named):
+    (record,) = desk.journal.load_orders()
+    plan = Intended.of(record.id, record.content)
+    plan.parts[1] = OrderPart()  # the process ended before it saved the order again
+    desk.journal.save_order(replace(record, content=plan.to_text()))
+    assert orders.get(record.id, journal=desk.journal).parts[1] == replace(
+        named.order.parts[1], total=None
+    )
+    assert desk.run(orders.resume, record.id).state == "held"
+
+
+def test_resumed_order_keeps_the_text_of_its_cause(desk):
+    old = desk.confirm(desk.hold(1))
+    dearer = caught(errors.OrderError, change, desk, old, expect_totals={"EUR": 1})
+    again = resume(desk, dearer.order)
+    assert str(again.cause) == str(dearer.cause)
+    assert "expected 1.00 EUR" in str(again)
+
+
+def test_resumed_order_keeps_the_code_and_not_the_words(desk):
+    desk.sandbox.faults.add("refused", "bookings.create", after=1)
+    refused = hold(desk, 2)
+    again = resume(desk, refused.order)
+    assert refused.cause.code in str(again)
+    assert refused.cause.message not in str(again)
