@@ -163,7 +163,7 @@ def process_trip(ferry: Ferry, row: Row, progress: Progress) -> None:
 
 
 def recover_all(ferry: Ferry, journal: Journal) -> None:
-    """Recover writes of earlier runs. Bookings cannot be read back and stay unresolved."""
+    """Recover writes of earlier runs. Bookings that no reply named stay unresolved."""
     for entry in journal.unresolved():
         with suppress(OutcomeUnknownError):
             ferry.recover(entry)

@@ -140,6 +140,8 @@ def safety_table() -> str:
         causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
         seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
         unseen = "changes nothing" if row.is_read else "never read back"
+        if row.read_if_named is not None:
+            seen = f"`{row.read_if_named}`, if a failed reply names the booking"
         name = "all reads" if row.is_read else f"`{row.operation}`"
         names = lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", [])
         if name not in names:
