@@ -60,6 +60,7 @@ FLOW: Stages = (
         *_named("observability/test", "events", "records_of_the_log"),
     ),
 )
+NAMED_BOOKINGS: tuple[str, ...] = ("tests/resources/test_named_bookings.py",)
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "listing", "keys", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
@@ -103,7 +104,8 @@ MCP: Stages = (
 TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
-    "_engine/writes": (*FLOW, ("tests/rate/test_every_request.py",)),
+    "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
+    "_engine/named_booking": (NAMED_BOOKINGS, *FLOW),
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": FLOW,
     "_engine/context": FLOW,

@@ -122,20 +122,23 @@ def log_text(error: FerryError) -> str:
 
 def _record(failure: FerryError, name: str) -> Attempt:
     record = Attempt(
-        sent=failure.outcome != "not_sent", problem=type(failure).__name__, operation=name
+        sent=failure.outcome != "not_sent",
+        request_id=failure.request_id,
+        problem=type(failure).__name__,
+        operation=name,
     )
     if isinstance(failure, UnexpectedResponseError | APIError):
-        return replace(record, status_code=failure.status_code, request_id=failure.request_id)
+        return replace(record, status_code=failure.status_code)
     return record
 
 
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = context.redactor()
-    if isinstance(error, UnexpectedResponseError | APIError):
-        error.request_id = context.show_id(error.request_id, redactor)
-        if error.field is not None and redactor.show(error.field) != error.field:
-            error.field = None
+    error.request_id = context.show_id(error.request_id, redactor)
+    if isinstance(error, UnexpectedResponseError | APIError) and error.field is not None:
+        is_shown = redactor.show(error.field) == error.field
+        error.field = error.field if is_shown else None
     if not isinstance(error, APIError):
         quoted = take_quoted(error)
         shown, without_tokens = redactor.show(quoted), Redactor(redactor.tokens)

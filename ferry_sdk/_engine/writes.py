@@ -290,14 +290,14 @@ class _WriteSteps(Generic[T]):
         return (yield from self._resolve_unknown(unresolved))
 
     def _note_named_booking(self, lost: FerryError) -> Flow[None]:
-        """Keep the booking that the failed reply of a create names.
-
-        It is on record before it is read, so that a process that dies meanwhile does not lose it.
-        """
+        """Keep the booking that the failed reply of a create names."""
         if self.write.subject:  # a change, whose booking or ticket is known
             return
-        self.context.state.booking_id = named_booking(lost, self.context)
-        if self.context.state.booking_id is not None:
+
+        booking_id = named_booking(lost, self.context)
+        self.context.state.booking_id = booking_id
+        if booking_id is not None and self.write.read_back_named is not None:
+            # On record before it is read: a process that dies meanwhile does not lose it.
             yield from record_outcome(self.context, self.entry_id, "unknown", lost)
 
     def _read_back(self) -> ReadBack[T] | None:

@@ -194,9 +194,10 @@ class Exchange(SendGuard):
             failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
             if self._effect.is_followed:
                 failure.outcome = self._effect.outcome
-        if isinstance(failure, UnexpectedResponseError) and self._reply is not None:
-            failure.status_code = self._reply.status_code
+        if isinstance(failure, FerryError) and self._reply is not None:
             failure.request_id = self._reply.request_id
+            if isinstance(failure, UnexpectedResponseError):
+                failure.status_code = self._reply.status_code
         return error if failure is None else failure
 
 

@@ -92,7 +92,7 @@ def read_ticket(ticket_id: str, row: Safety) -> Operation[Ticket]:
 
 
 def _created(booking: Booking) -> BookingCreated:
-    return BookingCreated(
+    return BookingCreated.model_construct(  # the values of a booking are valid already
         booking_id=booking.booking_id,
         booking_reference=booking.booking_reference,
         stage=booking.stage,

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
+from ferry_sdk import OutcomeUnknownError
 from tests.support import tiers
+from tests.support.exchanges import caught
 from tests.transport import scripted as do
 from tests.transport.calls import ABANDONED_BODY, READ, creation, is_sent_once, sent
 from tests.transport.scripted import Service
@@ -39,6 +41,18 @@ def test_a_request_that_is_cut(caller, any_call, fault):
     script = do.in_turn(do.read_request, READ_WHOLE[fault]) if seen else UNREAD[fault]
     with Service(script, do.serve) as service:
         is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=seen)
+
+
+def cut_after_its_request_id(connection):
+    connection.socket.sendall(
+        b"HTTP/1.1 200 OK\r\nx-request-id: r-7\r\ncontent-length: 99\r\n\r\n{"
+    )
+
+
+def test_request_id_of_a_cut_reply_is_known(caller):
+    with Service(do.in_turn(do.read_request, cut_after_its_request_id, do.cut)) as service:
+        error = caught(OutcomeUnknownError, creation().make, caller.ferry(service.url))
+    assert error.request_id == error.attempts[0].request_id == "r-7"
 
 
 def test_a_reply_that_never_comes(caller, call):
