@@ -89,4 +89,5 @@ class InjectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
-        self._injection.paused = item.get_closest_marker("own_http_client") is not None
+        is_marked = item.get_closest_marker("own_http_client") is not None
+        self._injection.paused = is_marked or "ferry_over" in item.fixturenames
