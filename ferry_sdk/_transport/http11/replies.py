@@ -1,11 +1,15 @@
 """Replies: status, headers and body from the bytes of a connection.
 
-`LlhttpReader` uses llhttp, in C, with every leniency off. `H11Reader` is for where httptools is not
-installed. A new reader reads each reply, so nothing of one reply is left for the next. Whatever
-follows the end of a reply makes its connection unfit for another request.
+A new reader reads each reply, so nothing of one reply is left for the next. Whatever follows the
+end of a reply makes its connection unfit for another request.
 
-llhttp refuses what h11 refuses, and more, but for one case: it skips an empty line between an
-interim and the final head, which changes nothing of the reply.
+What is read does not depend on whether httptools is installed. `H11Reader` decides what a reply is.
+`LlhttpReader` is a shortcut for regular replies, which are almost all: llhttp, in C, reads them
+with every leniency off. As soon as llhttp, or a check of this module, finds anything irregular,
+such as an interim head, a folded header or lines that end with a line feed alone, `LlhttpReader`
+becomes an `H11Reader` and reads the same reply again from its first byte. For that it keeps the
+bytes of a head, and those of a chunked body up to `_MOST_KEPT`. Bodies of other kinds cannot be
+irregular. So llhttp must only refuse what h11 refuses or reads otherwise; tests compare the two.
 """
 
 from __future__ import annotations
@@ -21,19 +25,23 @@ import h11
 import httpcore
 
 from ferry_sdk._engine.http import Headers
+from ferry_sdk._engine.limits import LARGEST_REPLY
 
 _HAS_LLHTTP: Final = find_spec("httptools") is not None
 if TYPE_CHECKING or _HAS_LLHTTP:
     import httptools
 
 _MOST_OVERHEAD: Final = 100 * 1024
-"""Bytes that may arrive in turn without any of a body: a head, or trailers; as in httpx."""
+"""Bytes that may arrive in turn without any of a body: heads, or trailers; as in httpx."""
+_MOST_RECEIVED: Final = 2 * LARGEST_REPLY
+"""Bytes of a reply on the wire: a chunk of one byte takes six."""
+_MOST_KEPT: Final = 1024 * 1024
+"""Bytes of a chunked reply that are kept for h11."""
 _FINAL: Final = 200
 """The lowest status of a final reply."""
-_LOWEST: Final = 100
-_SWITCHING: Final = 101
+_BEGINNING: Final = b"HTTP/"
 _CLOSED_EARLY: Final = "the service closed the connection early"
-_NO_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
+_IRREGULAR_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
 
 
 class Reader(ABC):
@@ -55,6 +63,9 @@ class Reader(ABC):
         self.is_complete = False
         self.is_read = False
         self.is_reusable = False
+        self._taken = 0
+        self._received = 0
+        self._overhead = 0
 
     @abstractmethod
     def feed(self, data: bytes) -> None:
@@ -64,10 +75,24 @@ class Reader(ABC):
             httpcore.RemoteProtocolError: They are not HTTP, or the reply is incomplete.
         """
 
-    def take(self) -> list[bytes]:
-        """Return the pieces of the body that have arrived since the last time."""
-        taken, self.pieces = self.pieces, []
+    def take(self) -> bytes:
+        """Return the part of the body that has arrived since the last time.
+
+        It is one object, because the chunks of a reply may have one byte each.
+        """
+        taken = b"".join(self.pieces)
+        self.pieces.clear()
+        self._taken += len(taken)
         return taken
+
+    def _check_size(self, data: bytes) -> None:
+        """Count bytes of a reply that they have not completed, and refuse it if it is too long."""
+        self._received += len(data)
+        if self._received > _MOST_RECEIVED:
+            raise httpcore.RemoteProtocolError("the reply is too long")
+        self._overhead = 0 if self.pieces else self._overhead + len(data)
+        if self._overhead > _MOST_OVERHEAD:
+            raise httpcore.RemoteProtocolError("the head of the reply is too long")
 
 
 class H11Reader(Reader):
@@ -75,6 +100,10 @@ class H11Reader(Reader):
 
     def __init__(self) -> None:
         super().__init__()
+        self._start_h11()
+
+    def _start_h11(self) -> None:
+        self._beginning = b""
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_OVERHEAD)
         # h11 reads a reply only after a request; the exchange has written the real one.
         self._connection.send(_ANY_REQUEST)
@@ -83,6 +112,7 @@ class H11Reader(Reader):
     def feed(self, data: bytes) -> None:
         """Process bytes of the connection; none if it has ended."""
         connection = self._connection
+        self._check_beginning(data)
         try:
             connection.receive_data(data)
             while True:
@@ -104,29 +134,46 @@ class H11Reader(Reader):
             self.is_reusable = is_last and connection.their_state is h11.DONE
         elif not data:
             raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
+        else:
+            self._check_size(data)
+
+    def _check_beginning(self, data: bytes) -> None:
+        """Refuse another protocol at once; h11 would wait for an empty line."""
+        missing = len(_BEGINNING) - len(self._beginning)
+        if missing:
+            self._beginning += data[:missing]
+            if not _BEGINNING.startswith(self._beginning):
+                raise httpcore.RemoteProtocolError("not a reply of HTTP/1")
 
 
 _ANY_REQUEST: Final = h11.Request(method="GET", target="/", headers=[("Host", "any")])
 _END: Final = h11.EndOfMessage()
 
 
-class LlhttpReader(Reader):
-    """A `Reader` over llhttp, which calls the methods that begin with ``on_``."""
+class LlhttpReader(H11Reader):
+    """A `Reader` over llhttp, which calls the methods that begin with ``on_``.
+
+    It is an `H11Reader` from the moment when something irregular is found.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        Reader.__init__(self)
         self._parser: Any = httptools.HttpResponseParser(self)
-        self._overhead = 0
+        self._kept = bytearray()
+        self._is_kept = True
+        self._is_chunked = False
         self._is_framed = False
-        self._reason = ""
 
     def feed(self, data: bytes) -> None:
         """Process bytes of the connection; none if it has ended."""
+        if self._parser is None:
+            super().feed(data)
+            return
         if not data:
             self._end()
             return
-        if not (self._overhead or self.status_code) and data[0] in b"\r\n":
-            raise httpcore.RemoteProtocolError("an empty line before the reply")
+        if self._is_kept:
+            self._kept += data
         try:
             if data[-1] not in b"\r\n":
                 self._parser.feed_data(data)
@@ -140,60 +187,72 @@ class LlhttpReader(Reader):
                     self._parser.feed_data(data[-1:])
         except httptools.HttpParserError as error:
             self.is_reusable = False
-            if not self.is_complete:  # else it is about what is behind the reply
-                raise httpcore.RemoteProtocolError(self._reason or str(error)) from None
+            if not isinstance(error.__context__, (Exception, type(None))):
+                raise error.__context__ from None  # Ctrl-C arrived while llhttp called a method
+            if not self.is_complete:  # else the error is about what is behind the reply
+                self._read_again()
+                return
         if self.is_complete:
             self._parser = None  # it refers back to the reader
-        elif self.pieces:
-            self._overhead = 0
-        else:
-            self._overhead += len(data)
-            if self._overhead > _MOST_OVERHEAD:
-                raise httpcore.RemoteProtocolError("the head of the reply is too long")
+            return
+        self._check_size(data)
+        if self.status_code and (not self._is_chunked or len(self._kept) > _MOST_KEPT):
+            self._is_kept = False
+            self._kept.clear()
 
     def _end(self) -> None:
         if not self.status_code or self._is_framed:
             raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
         self.is_complete = True
 
-    def _refuse(self, reason: str) -> None:
-        self._reason = reason  # llhttp replaces the exception
-        raise ValueError(reason)
+    def _read_again(self) -> None:
+        """Read the reply from its first byte with h11."""
+        self._parser = None
+        if not self._is_kept:
+            raise httpcore.RemoteProtocolError("a chunk of the reply is irregular") from None
+        self.status_code = 0
+        self.headers = []
+        self.pieces = []
+        self._received = self._overhead = 0
+        self._start_h11()
+        super().feed(bytes(self._kept))
+        self._kept.clear()
+
+        body = b"".join(self.pieces)
+        self.pieces = [body[self._taken :]]
 
     def on_message_begin(self) -> None:
         """Stop at what follows the reply."""
         if self.is_complete:
-            self._refuse("there is data behind the reply")
+            raise _IrregularError
 
     def on_status(self, reason: bytes) -> None:
         """Check the reason."""
-        if _NO_REASON.search(reason):
-            self._refuse("the reason is not printable")
+        if _IRREGULAR_REASON.search(reason):
+            raise _IrregularError
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Record a header; of the trailers, which are skipped, none may change the frame."""
         if not self.status_code:
             self.headers.append((name, value.rstrip(b" \t")))
         elif name.lower() == b"transfer-encoding":
-            self._refuse("a transfer encoding in the trailers")
+            raise _IrregularError
 
     def on_headers_complete(self) -> None:
-        """Process a head; one below 200 does not answer the request."""
+        """Process the head of a final reply."""
         status = self._parser.get_status_code()
-        if self._parser.get_http_version() not in {"1.0", "1.1"}:
-            self._refuse("not a version of HTTP/1")
-        if status < _LOWEST or status == _SWITCHING:
-            self._refuse("not a status that answers a request")
+        is_known = self._parser.get_http_version() in {"1.0", "1.1"}
+        # llhttp skips empty lines before a reply, and reads replies of RTSP too.
+        if status < _FINAL or not is_known or not self._kept.startswith(_BEGINNING):
+            raise _IrregularError
         names = [name.lower() for name, _ in self.headers]
         if b"transfer-encoding" in names:
             encoding = self.headers[names.index(b"transfer-encoding")][1]
-            if encoding.lower() != b"chunked" or names.count(b"transfer-encoding") > 1:
-                self._refuse("the transfer encoding is not supported")
-        if status < _FINAL:
-            self.headers.clear()
-        else:
-            self._is_framed = b"content-length" in names or b"transfer-encoding" in names
-            self.status_code = status
+            if encoding != b"chunked" or names.count(b"transfer-encoding") > 1:
+                raise _IrregularError
+            self._is_chunked = True
+        self._is_framed = self._is_chunked or b"content-length" in names
+        self.status_code = status
 
     def on_body(self, piece: bytes) -> None:
         """Record a piece of the body."""
@@ -201,10 +260,13 @@ class LlhttpReader(Reader):
 
     def on_message_complete(self) -> None:
         """Record the end of the reply."""
-        if self.status_code:
-            self.is_complete = True
-            is_newest = self._parser.get_http_version() == "1.1"
-            self.is_reusable = is_newest and self._parser.should_keep_alive()
+        self.is_complete = True
+        is_newest = self._parser.get_http_version() == "1.1"
+        self.is_reusable = is_newest and self._parser.should_keep_alive()
+
+
+class _IrregularError(Exception):
+    """The reply is one for h11; llhttp replaces this exception by its own."""
 
 
 new_reader: type[Reader] = LlhttpReader if _HAS_LLHTTP else H11Reader
@@ -237,20 +299,22 @@ class Response:
     def iter_raw(self) -> Iterator[bytes]:
         """Yield the pieces of the body."""
         reader = self._reader
-        yield from reader.take()
+        if piece := reader.take():
+            yield piece
         while not reader.is_complete:
             reader.feed(self._read())
-            yield from reader.take()
+            if piece := reader.take():
+                yield piece
         reader.is_read = True
 
     async def aiter_raw(self) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of the body, as `iter_raw` does."""
         reader = self._reader
-        for piece in reader.take():
+        if piece := reader.take():
             yield piece
         while not reader.is_complete:
             reader.feed(await self._read())
-            for piece in reader.take():
+            if piece := reader.take():
                 yield piece
         reader.is_read = True
 
@@ -261,9 +325,16 @@ def _parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return the headers; repeated ones are joined with a comma."""
     headers = Headers(())
     values = headers.by_name
+    repeated: dict[str, list[str]] = {}
     for raw_name, raw_value in raw:
         name, value = _name_of(raw_name), _text_of(raw_value)
-        values[name] = f"{values[name]}, {value}" if name in values else value
+        if name in values:
+            repeated.setdefault(name, [values[name]]).append(value)
+        else:
+            values[name] = value
+    # Joined at the end, because a head has room for 25,000 headers of one name.
+    for name, all_values in repeated.items():
+        values[name] = ", ".join(all_values)
     return headers
 
 
