@@ -101,7 +101,9 @@ def received_text(context: Context, longest: int) -> str:
     It is empty if the reply arrived whole, refuses the request, or belongs to another call.
     """
     sending = context.state.sending
-    if sending is None or sending.reply is None or sending.reply.content:
+    if sending is None or sending.reply is None or sending.received is None:
+        return ""
+    if sending.reply.content:
         return ""
     if sending.reply.is_refusal:
         return ""
@@ -109,10 +111,8 @@ def received_text(context: Context, longest: int) -> str:
     if replied_to and replied_to != context.correlation_id and replied_to in recent_ids:
         return ""
 
-    content = bytearray()
-    for piece in sending.received:
-        content += piece[: longest - len(content)]
-    return content.decode(errors="replace")
+    beginning = bytes(sending.received.getbuffer()[:longest])
+    return beginning.decode(errors="replace")
 
 
 def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -> None:

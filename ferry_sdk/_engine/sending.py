@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sized
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Literal
 
 from ferry_sdk._engine.http import Reply
@@ -29,7 +30,7 @@ class Sending:
         is_sent: Whether its first byte was about to leave.
         connections: Those of the client that has the request; its ``len`` is how many are open.
         reply: Status and headers of the reply; None before they arrived.
-        received: The pieces of its body that arrived so far, decompressed.
+        received: What arrived of its body so far, decompressed; None before the head arrived.
     """
 
     is_handed_over: bool = field(default=False, init=False)
@@ -38,7 +39,7 @@ class Sending:
     is_sent: bool = field(default=False, init=False)
     connections: Sized | None = field(default=None, init=False, repr=False)
     reply: Reply | None = field(default=None, init=False, repr=False)
-    received: Sequence[bytes] = field(default=(), init=False, repr=False)
+    received: BytesIO | None = field(default=None, init=False, repr=False)
 
     @property
     def may_have_left(self) -> bool:

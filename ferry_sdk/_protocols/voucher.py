@@ -20,8 +20,11 @@ from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, Vouche
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
 _PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}
+_PART: Final = 206
 _PDF: Final = b"%PDF-"
+_PDF_END: Final = b"%%EOF"
 _PDF_WITHIN: Final = 1024
+"""Bytes at the beginning and at the end of a PDF in which its two marks stand."""
 
 
 @dataclass(slots=True)
@@ -43,8 +46,12 @@ class VoucherFile(Rest):
             raise unexpected_response("the voucher's URL redirects too often or to no URL", reply)
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
+        if reply.status_code == _PART:
+            raise unexpected_response("the reply at the voucher's URL is a part of a file", reply)
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise unexpected_response("the file at the voucher's URL is not a PDF", reply)
+        if _PDF_END not in reply.content[-_PDF_WITHIN:]:
+            raise unexpected_response("the file at the voucher's URL is cut off", reply)
         if self.file is None:
             return parse(reply.content), reply
         yield from Save(self.file, reply.content)

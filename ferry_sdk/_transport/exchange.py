@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from functools import partial
+from io import BytesIO
 from typing import Any, Final
 
 from ferry_sdk._engine.http import Headers, Reply, origin_of
@@ -37,8 +38,18 @@ from ferry_sdk.errors import (
 
 _LOWEST_FINAL: Final = 200
 _PIECE: Final = 64 * 1024
-_WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+_GZIP: Final = 31
+_ZLIB: Final = 15
+_RAW_DEFLATE: Final = -15
+_WINDOWS: Final = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
 """The zlib window bits of the content encodings; only gzip is requested, others are not decoded."""
+_METHOD: Final = 0x0F
+_DEFLATE: Final = 8
+"""What the bits `_METHOD` of the first byte are in a header of zlib."""
+_MEMBER: Final = b"\x1f"
+"""The beginning of a member of gzip."""
+_MOST_MEMBERS: Final = 1000
+"""Members of gzip in one body: each takes time, also an empty one."""
 _QUOTE: Final = re.compile(r"[\s:(=<]{0,9}(?<!\w)(?:bytearray\()?b?['\"]")
 """The beginning of the bytes that a parser could not read."""
 _lost = partial(ConnectionFailedError, outcome="unknown")
@@ -96,7 +107,9 @@ class Exchange(SendGuard):
                     for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
                         if self._feed(chunk):
                             break
-                    reply.content = b"".join(self._body)
+                    else:
+                        self._check_end()
+                    reply.content = self._body.getvalue()
                     return reply
                 finally:
                     self.end_request()
@@ -124,7 +137,9 @@ class Exchange(SendGuard):
                         async for chunk in chunks:
                             if self._feed(chunk):
                                 break
-                    reply.content = b"".join(self._body)
+                        else:
+                            self._check_end()
+                    reply.content = self._body.getvalue()
                     return reply
                 finally:
                     self.end_request()
@@ -151,13 +166,16 @@ class Exchange(SendGuard):
         headers = response.headers
         by_name = (headers if type(headers) is Headers else Headers(headers.items())).by_name
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._size = 0
-        self._body: list[bytes] = []
+        self._received = 0
+        self._body = BytesIO()  # a list of pieces of one byte would take forty times the memory
         # If the rest of the reply is lost, what arrived may still name what the request made.
         self._effect.reply, self._effect.received = reply, self._body
         self._decompressor: Decompressor | None = None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
+        if "transfer-encoding" in by_name and "content-length" in by_name:
+            # A proxy may take another end for the reply's, and send somebody else's bytes on.
+            raise _lost("the reply has both a length and a transfer encoding")
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.use_connection(stream)
@@ -175,14 +193,19 @@ class Exchange(SendGuard):
         assert head is not None  # noqa: S101 -- a body has a head
         if self.is_given_up:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+        self._received += len(raw)  # it may decompress to nothing
         for piece in (raw,) if self._decompressor is None else self._decompressor.pieces(raw):
-            self._body.append(piece)
-            self._size += len(piece)
-            if self._size > LARGEST_REPLY:
+            self._body.write(piece)
+            if max(self._received, self._body.tell()) > LARGEST_REPLY:
                 raise UnexpectedResponseError(f"the reply has more than {LARGEST_REPLY} bytes")
             if listener is not None and listener.feed(head, piece):
                 return True
         return False
+
+    def _check_end(self) -> None:
+        """Check at the end of a body that it is whole; its framing may not tell."""
+        if self._decompressor is not None and self._decompressor.is_cut:
+            raise UnexpectedResponseError("the reply cannot be decompressed: it is cut off")
 
     def _failure(self, error: Exception) -> Exception:
         """Return the `FerryError` for an exception of the HTTP library; any other one itself."""
@@ -202,15 +225,23 @@ class Exchange(SendGuard):
 
 
 class Decompressor:
-    """Decompresses a body of one or more members.
+    """Decompresses a body; one of gzip may have several members.
+
+    What follows the end is skipped, as other clients do: some servers pad the body.
 
     Args:
         window: The window bits of zlib.
+
+    Attributes:
+        is_cut: Whether the body so far stops before its end.
     """
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._member = zlib.decompressobj(window)
+        self._member: Any = None
+        self._members = 0
+        self._has_padding = False
+        self.is_cut = False
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
@@ -218,14 +249,34 @@ class Decompressor:
         Raises:
             UnexpectedResponseError: The body is not valid in its encoding.
         """
+        piece = b""
         try:
-            while raw:
-                if self._member.eof:
-                    self._member = zlib.decompressobj(self._window)
-                yield self._member.decompress(raw, _PIECE)
+            while raw or len(piece) == _PIECE:  # a full piece may have left some inside zlib
+                if not self.is_cut and not self._start_member(raw):
+                    yield b""
+                    return
+                piece = self._member.decompress(raw, _PIECE)
+                self.is_cut = not self._member.eof
                 raw = self._member.unconsumed_tail or self._member.unused_data
+                yield piece
         except zlib.error as error:
             raise UnexpectedResponseError(f"the reply cannot be decompressed: {error}") from None
+
+    def _start_member(self, raw: bytes) -> bool:
+        """Begin the next member; return False if there is none."""
+        if self._member is None:
+            # Some servers leave out the header of zlib, and other clients accept that.
+            if self._window == _ZLIB and raw[0] & _METHOD != _DEFLATE:
+                self._window = _RAW_DEFLATE
+        elif self._has_padding or self._window != _GZIP or not raw.startswith(_MEMBER):
+            self._has_padding = True
+            return False
+
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise UnexpectedResponseError("the reply has too many members of gzip")
+        self._member = zlib.decompressobj(self._window)
+        return True
 
 
 def _failure_of(error: Exception) -> FerryError | None:

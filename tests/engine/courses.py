@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import dataclass, field, replace
 from functools import cache
+from io import BytesIO
 
 import ferry_sdk as sdk
 from ferry_sdk import FerryError, RequestTimeoutError
@@ -430,7 +431,7 @@ class Course:
             raise sdk.ConnectionFailedError("refused", outcome="not_sent")
         if said == "lost naming":
             self.is_named = True
-            effect.reply, effect.received = reply(200), [b'{"booking_id":"b-1","sta']
+            effect.reply, effect.received = reply(200), BytesIO(b'{"booking_id":"b-1","sta')
         if said in {"lost", "lost naming"}:
             raise sdk.ConnectionFailedError("reset", outcome="unknown")
         return said

@@ -174,31 +174,34 @@ class LlhttpReader(H11Reader):
             return
         if self._is_kept:
             self._kept += data
+        self._parse(data)
+        if self.is_complete:
+            self._parser = None  # it refers back to the reader
+        elif self._parser is not None:
+            self._check_size(data)
+            # Only the head and the chunks of a reply can be irregular.
+            if self.status_code and (not self._is_chunked or len(self._kept) > _MOST_KEPT):
+                self._is_kept = False
+                self._kept.clear()
+
+    def _parse(self, data: bytes) -> None:
         try:
             if data[-1] not in b"\r\n":
                 self._parser.feed_data(data)
+                return
+            # llhttp skips empty lines behind a reply. The last byte tells: if the reply is
+            # complete without it, something is behind the reply.
+            self._parser.feed_data(memoryview(data)[:-1])
+            if self.is_complete:
+                self.is_reusable = False
             else:
-                # llhttp skips empty lines behind a reply. The last byte tells: if the reply is
-                # complete without it, something is behind the reply.
-                self._parser.feed_data(memoryview(data)[:-1])
-                if self.is_complete:
-                    self.is_reusable = False
-                else:
-                    self._parser.feed_data(data[-1:])
+                self._parser.feed_data(data[-1:])
         except httptools.HttpParserError as error:
             self.is_reusable = False
             if not isinstance(error.__context__, (Exception, type(None))):
                 raise error.__context__ from None  # Ctrl-C arrived while llhttp called a method
             if not self.is_complete:  # else the error is about what is behind the reply
                 self._read_again()
-                return
-        if self.is_complete:
-            self._parser = None  # it refers back to the reader
-            return
-        self._check_size(data)
-        if self.status_code and (not self._is_chunked or len(self._kept) > _MOST_KEPT):
-            self._is_kept = False
-            self._kept.clear()
 
     def _end(self) -> None:
         if not self.status_code or self._is_framed:
