@@ -26,7 +26,7 @@ from tests.support.tiers import LONG, examples, mostly_long
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
 RECORDS = {model.__name__: sample for model, sample in SAMPLES.items()} | SAMPLES_BY_NAME
-PDF = b"%PDF-1.7 and so on"
+PDF = b"%PDF-1.7 and so on\n%%EOF\n"
 WAITS = ("bookings.wait", "tickets.wait_pdf")
 OPERATIONS = tuple(name for name in ALL_OPERATIONS if name not in WAITS)
 """A wait is another operation's read, made until its time is up."""
