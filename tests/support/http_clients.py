@@ -26,6 +26,7 @@ from ferry_sdk._transport.http11 import replies
 from .both import Clients
 from .exchanges import TOKEN
 from .injected import LIBRARIES
+from .wire import TLS
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class FerryOver:
 
     def http_client(self, **options):
         """Return a new HTTP client of the caller's library."""
-        return self.clients.http_client(LIBRARIES[self.kind.library], **options)
+        return self.clients.http_client(LIBRARIES[self.kind.library], **{"verify": TLS} | options)
 
     def close(self):
         self.clients.close()

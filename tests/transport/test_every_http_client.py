@@ -9,12 +9,21 @@ import pytest
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
 from tests.support import samples
 from tests.support.exchanges import caught
+from tests.support.http_clients import HTTP_CLIENTS
 from tests.support.tables import each
+from tests.support.tiers import mostly_long
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
+
+FIRST = ("llhttp", "h11-asyncio", "httpx")
+OTHERS = tuple(name for name in HTTP_CLIENTS if name not in FIRST)
+mostly_three_kinds = pytest.mark.parametrize(
+    "ferry_over", mostly_long([*FIRST, *OTHERS], short=len(FIRST)), indirect=True
+)
+"""Reads show how every kind reads; what a write makes of that is the same for all."""
 
 BODIES = {
     READ.line: json.dumps([{"code": "ALG", "name": "Algeciras", "country": "Spain"}]).encode(),
@@ -168,6 +177,7 @@ def test_an_odd_reply_is_read(ferry_over, name):
         assert port.code == "ALG"
 
 
+@mostly_three_kinds
 @each("name", READABLE)
 def test_an_odd_reply_creates_a_booking(ferry_over, name):
     with Service(serving(READABLE[name])) as service:
@@ -184,6 +194,7 @@ def test_a_dangerous_reply_is_refused(ferry_over, name):
         assert error.outcome == "unknown"
 
 
+@mostly_three_kinds
 @each("name", REFUSED)
 def test_a_write_with_a_dangerous_reply_is_unknown(ferry_over, name):
     with Service(serving(REFUSED[name])) as service:
@@ -213,6 +224,7 @@ def test_a_reply_that_is_cut_is_unexpected(ferry_over, name):
         assert error.status_code == 200
 
 
+@mostly_three_kinds
 @each("name", CUT)
 def test_a_write_with_a_cut_reply_is_unknown(ferry_over, name):
     with Service(serving(CUT[name])) as service:
