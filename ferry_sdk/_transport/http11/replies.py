@@ -221,8 +221,8 @@ class LlhttpReader(H11Reader):
         super().feed(bytes(self._kept))
         self._kept.clear()
 
-        body = b"".join(self.pieces)
-        self.pieces = [body[self._taken :]]
+        rest = b"".join(self.pieces)[self._taken :]
+        self.pieces = [rest] if rest else []
 
     def on_message_begin(self) -> None:
         """Stop at what follows the reply."""
