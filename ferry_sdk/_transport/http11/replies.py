@@ -45,7 +45,7 @@ _IRREGULAR_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
 
 
 class Reader(ABC):
-    """Reads one reply.
+    """Reads one reply: `feed`, `take` and `check`, in turn, until it is complete.
 
     Attributes:
         status_code: The status; 0 until the head has arrived.
@@ -63,6 +63,7 @@ class Reader(ABC):
         self.is_complete = False
         self.is_read = False
         self.is_reusable = False
+        self._failure: httpcore.RemoteProtocolError | None = None
         self._taken = 0
         self._received = 0
         self._overhead = 0
@@ -84,6 +85,24 @@ class Reader(ABC):
         self.pieces.clear()
         self._taken += len(taken)
         return taken
+
+    def check(self) -> None:
+        """Raise the error that follows the pieces taken so far, if there is one.
+
+        Raises:
+            httpcore.RemoteProtocolError: What follows them is not HTTP.
+        """
+        if self._failure is not None:
+            raise self._failure
+
+    def _refuse(self, reason: str) -> None:
+        """Refuse the reply; after its head, only once the pieces before the error were taken.
+
+        So it does not matter which bytes arrive at once.
+        """
+        self._failure = httpcore.RemoteProtocolError(reason)
+        if not self.status_code:
+            raise self._failure from None
 
     def _check_size(self, data: bytes) -> None:
         """Count bytes of a reply that they have not completed, and refuse it if it is too long."""
@@ -126,8 +145,8 @@ class H11Reader(Reader):
                     break
         except h11.RemoteProtocolError as error:
             # Of the end of a connection, h11 speaks in the terms of its own states.
-            reason = str(error) if data else _CLOSED_EARLY
-            raise httpcore.RemoteProtocolError(reason) from None
+            self._refuse(str(error) if data else _CLOSED_EARLY)
+            return
         if isinstance(event, h11.EndOfMessage):
             self.is_complete = True
             is_last = connection.trailing_data == (b"", False)
@@ -212,7 +231,8 @@ class LlhttpReader(H11Reader):
         """Read the reply from its first byte with h11."""
         self._parser = None
         if not self._is_kept:
-            raise httpcore.RemoteProtocolError("a chunk of the reply is irregular") from None
+            self._refuse("a chunk of the reply is irregular")
+            return
         self.status_code = 0
         self.headers = []
         self.pieces = []
@@ -305,6 +325,7 @@ class Response:
         if piece := reader.take():
             yield piece
         while not reader.is_complete:
+            reader.check()
             reader.feed(self._read())
             if piece := reader.take():
                 yield piece
@@ -316,6 +337,7 @@ class Response:
         if piece := reader.take():
             yield piece
         while not reader.is_complete:
+            reader.check()
             reader.feed(await self._read())
             if piece := reader.take():
                 yield piece

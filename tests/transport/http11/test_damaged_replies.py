@@ -72,6 +72,7 @@ def outcome(kind, pieces):
         for piece in [*pieces, b""]:
             reader.feed(piece)
             body += reader.take()
+            reader.check()
             if reader.is_complete:
                 break
     except httpcore.RemoteProtocolError:
