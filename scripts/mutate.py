@@ -61,6 +61,12 @@ FLOW: Stages = (
     ),
 )
 NAMED_BOOKINGS: tuple[str, ...] = ("tests/resources/test_named_bookings.py",)
+TRANSPORT: Stages = (
+    _named("transport/test", "every_http_client", "random_replies"),
+    _named("transport/test", "costly_replies", "cut_vouchers"),
+    ("tests/backend/test_large_replies.py", "tests/protocols/test_mcp_streams.py"),
+    _named("transport/test", "not_connected", "cut_connections"),
+)
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "listing", "keys", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
@@ -123,6 +129,16 @@ TESTS: dict[str, Stages] = {
     "_protocols/mcp/lost_session": MCP,
     "_protocols/mcp/call": MCP,
     "_protocols/mcp/results": MCP,
+    "_transport/exchange": TRANSPORT,
+    "_transport/http11/replies": (
+        ("tests/transport/http11/test_damaged_replies.py",),
+        *TRANSPORT,
+        ("tests/transport/http11/test_own_replies.py",),
+    ),
+    "_protocols/voucher": (
+        ("tests/protocols/test_vouchers.py",),
+        ("tests/transport/test_cut_vouchers.py",),
+    ),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
     "journal/creation": JOURNAL,

@@ -42,6 +42,7 @@ _ESCAPE: Final = re.compile(
     re.DOTALL,
 )
 """An escape of a JSON text: in its group a whole character, outside of it half of one."""
+_BOM: Final = b"\xef\xbb\xbf"
 _DIGEST_KEY = os.urandom(16)
 
 
@@ -84,11 +85,13 @@ def decode_json(content: bytes) -> object:
     """Decode a JSON body; a number with more digits than a float keeps becomes a `LongNumber`.
 
     Half of a surrogate pair, which no text can hold, becomes a replacement character.
+    A byte order mark before it is skipped.
 
     Raises:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
     """
+    content = content.removeprefix(_BOM)
     # A value has at least one byte.
     if len(content) > MOST_JSON_VALUES and _count_values(content) > MOST_JSON_VALUES:
         raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")

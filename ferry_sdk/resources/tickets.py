@@ -266,7 +266,7 @@ class TicketsGroup(Resource):
         Raises:
             VoucherNotReadyError: The voucher does not exist yet, or is sent by e-mail.
             NotFoundError: There is no such ticket.
-            UnexpectedResponseError: The address is unusable or does not return a PDF.
+            UnexpectedResponseError: The address is unusable, or does not return a whole PDF.
             FerryError: The call failed for another reason.
             InvalidInputError: The path is unusable: the folder does not exist or is not writable,
                 or the path is not a regular file.
@@ -307,7 +307,7 @@ class TicketsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             VoucherNotReadyError: The voucher does not exist yet, or is sent by e-mail.
             NotFoundError: There is no such ticket.
-            UnexpectedResponseError: The address is unusable or does not return a PDF.
+            UnexpectedResponseError: The address is unusable, or does not return a whole PDF.
             FerryError: The call failed for another reason.
 
         Example:

@@ -105,11 +105,12 @@ def test_both_protocols_have_every_digit_in_every_envelope(clients, is_text, is_
 
 
 ODD = [
-    *(b"NaN", b"[1,", b"", b"\xff", b"\xef\xbb\xbf[]", b'"\\ud80"', b"[" * 250 + b"]" * 250),
+    *(b"NaN", b"[1,", b"", b"\xff", b"[]\xef\xbb\xbf", b'"\\ud80"', b"[" * 250 + b"]" * 250),
     *(b"[" * 100_000, b"[01]", b'{"a" 1}', b"[1]]", b'"\x01"', b"-Infinity", b'{"a":' * 300),
 ]
 GOOD = [
     *(b"[]", b"1e999", b'"\\ud83d\\ude00"', b"[" * 200 + b"]" * 200, b"-0", b"1E5", b" [ ] "),
+    b"\xef\xbb\xbf[]",
     *(b'{"a":1,"a":2}', b"12345678901234567890123456", b"0.1", b"-0.0", b'["12345678901234567"]'),
 ]
 

@@ -128,6 +128,7 @@ READABLE = {
     "trailers with LF": chunked(last="0\r\nx-late: 1\n\n"),
     "folded trailers": chunked(last="0\r\nx-late: 1\r\n 2\r\n\r\n"),
     "bytes behind the reply": lambda body: framed()(body) + b"HTTP/1.1 500 No\r\n\r\n",
+    "a byte order mark": lambda body: framed()(b"\xef\xbb\xbf" + body),
     "gzip": packed(gzip.compress),
     "gzip of two members": packed(lambda body: gzip.compress(body[:9]) + gzip.compress(body[9:])),
     "gzip and padding": packed(lambda body: gzip.compress(body) + b"\0" * 20),
