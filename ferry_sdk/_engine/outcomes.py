@@ -15,6 +15,9 @@ from ferry_sdk._engine.log import log
 from ferry_sdk.errors import AlreadyDoneError, APIError, FerryError
 from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
 
+_AFTER_INTERRUPTION = 2.0
+"""Seconds that an interrupted call waits until its outcome is on record. The record itself goes on:
+it runs in a thread."""
 _CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 
 
@@ -39,8 +42,13 @@ def record_outcome(
         return
     named_id = context.state.booking_id
     end = partial(_end, journal, entry_id, state, result_or_error, record, named_id=named_id)
+    until = context.deadline
+    if isinstance(result_or_error, BaseException) and not isinstance(result_or_error, Exception):
+        # The caller was cancelled or interrupted, and must not wait for a database that is late.
+        latest = context.clock() + _AFTER_INTERRUPTION
+        until = latest if until is None else min(until, latest)
     try:
-        yield from RunBlocking(end, context.deadline)
+        yield from RunBlocking(end, until)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
         text = "journal entry %s is not known to be %s: %s (correlation id %s)"
         # Without a traceback, which may show the recorder's variables.

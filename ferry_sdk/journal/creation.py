@@ -17,7 +17,7 @@ from sqlalchemy import Engine, insert, inspect, literal, select
 from sqlalchemy.exc import IntegrityError
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
-from ferry_sdk.journal.engines import connect, exclusive_transaction
+from ferry_sdk.journal.connections import connect, exclusive_transaction
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
     # recognised, and the same write would be sent twice. So a key is only added to empty tables.
     values = select(*(literal(value, column.type) for column, value in row.items()))
     statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
-    with connect(engine, writes=True) as connection, suppress(IntegrityError):  # another was first
+    with suppress(IntegrityError), connect(engine, writes=True) as connection:  # another was first
         connection.execute(statement)
     with connect(engine) as connection:
         about_journal = _fetch_about(connection)

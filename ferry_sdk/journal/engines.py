@@ -5,30 +5,28 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
 from ferry_sdk._runtime.private_files import find_risk
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
-from ferry_sdk.journal.fork import FORK_LOCK
+from ferry_sdk.journal.limits import LIMIT, Dial, current_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from sqlalchemy.engine import Dialect, ExceptionContext
 
-    from sqlalchemy.engine import ExceptionContext
-    from sqlalchemy.pool import ConnectionPoolEntry
-
-_TIMEOUT = 10
-"""Seconds to wait for a lock of SQLite, or for a connection to PostgreSQL."""
+_TIMEOUT: Final = int(LIMIT)
+"""Seconds to wait for a lock of SQLite, for a connection of the pool, or for a new one."""
 _PAUSE = 0.01
-_LOCK = 0x66657272796A6E6C
-"""An advisory lock of PostgreSQL, which has no lock of the whole database as SQLite has."""
+_LATE: Final = frozenset({"57014", "55P03", "25P03"})
+"""What PostgreSQL says if a statement, a lock or a transaction has taken too long."""
 
 _SUPPORTED = "expected sqlite:// or postgresql:// (with psycopg), and no async engine"
 
@@ -71,43 +69,6 @@ def missing_file(url: str) -> str | None:
     is_file = parts.get_backend_name() == "sqlite" and not is_in_memory(parts)
     path = parts.database if is_file and "uri" not in parts.query else None
     return None if path is None or os.path.exists(path) else path  # noqa: PTH110 -- like SQLite
-
-
-@contextmanager
-def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
-    """Lend a connection, and return it to its pool even if an interrupt comes at any line.
-
-    A fork waits until a connection that writes is returned.
-    """
-    with FORK_LOCK.use(writes=writes):
-        connection = engine.connect()
-        try:
-            yield connection
-            connection.close()
-        except BaseException:
-            connection.close()  # possibly for the second time, which is harmless
-            raise
-
-
-def close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
-    """Close a connection that was in use when its pool was disposed of, which did not close it."""
-    record.invalidate()
-
-
-@contextmanager
-def exclusive_transaction(connection: Connection) -> Generator[None]:
-    """Run the block in a transaction that no other process makes at the same time.
-
-    If it fails, the connection is rolled back when it returns to its pool.
-    """
-    # The engine commits every statement, so the transaction is made by statements.
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    else:
-        connection.exec_driver_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    yield
-    connection.exec_driver_sql("COMMIT")
 
 
 def _sqlite(url: URL) -> Engine:
@@ -186,14 +147,39 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 def _postgresql(url: URL) -> Engine:
     # An engine's repr hides the password of the address, but not passwords among its options.
     hidden = {name: url.query[name] for name in ("password", "sslpassword") if name in url.query}
-    arguments = {**_default_timeout(url, "connect_timeout"), **hidden}
+    arguments: dict[str, object] = {**_default_timeout(url, "connect_timeout"), **hidden}
+    # A pooler such as PgBouncer may lend a connection on which nothing was prepared.
+    arguments["prepare_threshold"] = None
+    if "client_encoding" not in url.query:  # the default is the database's, or the environment's
+        arguments["client_encoding"] = "utf8"
     with suppress(ImportError):
-        return _create_engine(
-            url.difference_update_query(hidden), pool_pre_ping=True, connect_args=arguments
-        )
+        engine = _create_engine(url.difference_update_query(hidden), connect_args=arguments)
+        event.listen(engine, "do_connect", _connect_in_time)
+        return engine
     raise ConfigurationError(
         'a journal in PostgreSQL requires an extra: pip install "ferry-sdk[postgresql]"'
     )
+
+
+def _connect_in_time(
+    dialect: Dialect,
+    _record: object,
+    where: list[Any],
+    options: dict[str, Any],
+) -> Any:  # noqa: ANN401 -- SQLAlchemy's own
+    """Connect to PostgreSQL before the present call of the journal ends."""
+    limit = current_limit()
+    if limit is None:
+        return None  # SQLAlchemy connects, for somebody who uses the engine without the journal
+    seconds = limit.remaining()
+    # Each of several hosts has this timeout, and psycopg waits for 2 seconds at least.
+    options["connect_timeout"] = min(int(options["connect_timeout"]), max(1, int(seconds)))
+    connection = Dial(partial(dialect.connect, *where, **options)).wait(seconds)
+    if connection is None:
+        raise dialect.loaded_dbapi.OperationalError("no connection in time")
+    if limit.watch is not None:
+        limit.watch.attach(connection)
+    return connection
 
 
 def _default_timeout(url: URL, limit: str) -> dict[str, int]:
@@ -202,7 +188,7 @@ def _default_timeout(url: URL, limit: str) -> dict[str, int]:
 
 def _create_engine(url: URL, **options: object) -> Engine:
     with suppress(SQLAlchemyError, ValueError, TypeError):
-        return create_engine(url, hide_parameters=True, **options)
+        return create_engine(url, hide_parameters=True, pool_timeout=_TIMEOUT, **options)
     raise InvalidInputError("an option of the URL is not valid", field="url")
 
 
@@ -213,15 +199,23 @@ def is_undecodable(failure: DBAPIError) -> bool:
 
 def describe(failure: Exception) -> str:
     """Return a description of a failure, without values, addresses and passwords."""
+    limit = current_limit()
     if isinstance(failure, PoolTimeoutError):
         return "every connection to the database is in use"
+    if limit is not None and limit.remaining() <= 0:
+        return f"the database did not answer in {_TIMEOUT} seconds"
     if not isinstance(failure, DBAPIError) or failure.orig is None:
         return type(failure).__name__
-    original = failure.orig
+    return _describe_original(failure.orig, is_undecodable=is_undecodable(failure))
+
+
+def _describe_original(original: BaseException, *, is_undecodable: bool) -> str:
     name = type(original).__name__
-    if is_undecodable(failure):
+    if is_undecodable:
         return f"{name}, a text is not UTF-8"
     if type(original).__module__.startswith("sqlite3"):
         return f"{name}, {original}"  # SQLite's messages name tables and files, and repeat no value
     code = getattr(original, "sqlstate", None)
+    if code in _LATE:
+        return f"the database did not answer in time, SQLSTATE {code}"
     return f"{name}, SQLSTATE {code}" if code else f"{name}, no connection or one that broke"

@@ -19,15 +19,12 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import orders, snapshots, statements
+from ferry_sdk.journal.connections import close_returned, connect
 from ferry_sdk.journal.creation import Key, load_key, open_journal
-from ferry_sdk.journal.engines import (
-    close_returned,
-    connect,
-    describe,
-    engine_of,
-    is_in_memory,
-)
+from ferry_sdk.journal.database_file import file_of, remember_file
+from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
+from ferry_sdk.journal.limits import limit_time
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
@@ -88,7 +85,10 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        file = file_of(engine)
+        if self._owns_engine and file is not None:
+            event.listen(engine, "do_connect", file.check_before_connecting, insert=True)
+        self._engine = remember_file(engine, file).execution_options(isolation_level="AUTOCOMMIT")
         self._given_key = load_key(key)
         self._key: Key | None = None
         self._unusable: str | None = None
@@ -108,14 +108,15 @@ class Journal:
             UnresolvedWriteError: The same write is recorded and unresolved.
             JournalError: The entry cannot be committed, or another program has saved the order.
         """
-        fingerprint = self._open().fingerprint(intent.effect, intent.identity)
+        with limit_time():
+            fingerprint = self._open().fingerprint(intent.effect, intent.identity)
 
-        for _ in range(_ATTEMPTS):
-            with suppress(statements.DuplicateWriteError):
-                return self._use("write", orders.begin, intent, fingerprint, order)
-            duplicate = self._use("read", statements.duplicate, fingerprint)
-            if duplicate is not None:
-                raise UnresolvedWriteError(duplicate)
+            for _ in range(_ATTEMPTS):
+                with suppress(statements.DuplicateWriteError):
+                    return self._use("write", orders.begin, intent, fingerprint, order)
+                duplicate = self._use("read", statements.duplicate, fingerprint)
+                if duplicate is not None:
+                    raise UnresolvedWriteError(duplicate)
         raise JournalError("the journal refuses the write and holds no entry for it")
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
@@ -495,7 +496,8 @@ class Journal:
             raise ConfigurationError(self._unusable)
         key = self._key
         if key is None:  # concurrent threads read the same key
-            key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
+            with limit_time():
+                key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
         return key
 
     def _use(
@@ -509,8 +511,9 @@ class Journal:
             with connect(self._engine, writes=mode == "write") as connection:
                 return work(connection, *arguments, **options)
 
-        self._open()
-        return _guard(use_connection)
+        with limit_time():
+            self._open()
+            return _guard(use_connection)
 
 
 def _guard(work: Callable[[], T]) -> T:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
-from ferry_sdk.journal.engines import exclusive_transaction
+from ferry_sdk.journal.connections import exclusive_transaction
 from ferry_sdk.journal.schema import orders
 from ferry_sdk.journal.statements import add, cutoff, find
 from ferry_sdk.types import OrderRecord

@@ -25,7 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
-from ferry_sdk.journal.engines import exclusive_transaction, is_undecodable
+from ferry_sdk.journal.connections import exclusive_transaction
+from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import (
     SETTLED,
     entries,

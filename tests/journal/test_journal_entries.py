@@ -11,7 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
 from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
-from ferry_sdk.journal import Journal, engines
+from ferry_sdk.journal import Journal, connections
 from tests.journal.intents import confirmation, intent, run_sql
 from tests.support.exchanges import caught
 
@@ -198,7 +198,7 @@ class TestClosing:
         event.listen(Pool, "connect", lambda connection, _: open_connections.add(id(connection)))
         event.listen(Pool, "close", lambda connection, _: open_connections.discard(id(connection)))
         any_journal.begin(intent())
-        with engines.connect(any_journal._engine):
+        with connections.connect(any_journal._engine):
             any_journal.close()
             assert open_connections
         assert not open_connections

@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from ferry_sdk import JournalError
-from ferry_sdk.journal import Journal, engines, statements
+from ferry_sdk.journal import Journal, connections, statements
 from tests.backend.gathering import at_once
 from tests.journal import children
 from tests.journal.intents import confirmation, engine_for, intent, run_sql
@@ -46,14 +46,14 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
     url = postgres.new_url()
     engine = engine_for(url, poolclass=NullPool)
     with engine.connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as threads:
-        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": engines._LOCK})
+        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": connections._LOCK})
         making = threads.submit(journal.begin, intent())
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         while not making.done() and run_sql(url, waiting) != [(1,)]:
             pass
         assert not making.done()
         assert run_sql(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
-        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": engines._LOCK})
+        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": connections._LOCK})
         assert journal.entry(making.result()).state == "open"
 
 
