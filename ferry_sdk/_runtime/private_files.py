@@ -143,6 +143,8 @@ class PrivateDatabase:
         if (risk := find_risk(path)) is not None:
             raise FileRefusedError(risk)
         self.path: Path = Path(os.path.realpath(path))
+        self._given_path = os.path.abspath(os.fspath(path))  # noqa: PTH100 -- keeps the links
+        self._identity: tuple[int, int] | None = None
         self._application_id = application_id
         self._version = version
         self._tables = tables
@@ -161,14 +163,36 @@ class PrivateDatabase:
             OSError: It cannot be read.
             sqlite3.Error: SQLite cannot open it.
         """
-        risk = find_exposure(self.path.stat(), self.path) or find_risk(self.path)
+        status = self.path.stat()
+        risk = find_exposure(status, self.path) or find_risk(self.path)
         if risk is not None:
             raise FileRefusedError(risk)
+        self._identity = self._identity or (status.st_dev, status.st_ino)
+        self.check_identity()
         # mode=rw: SQLite must not create a file that was deleted, with other permissions.
         uri = f"{self.path.as_uri()}?mode=rw"
         return sqlite3.connect(
             uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
         )
+
+    def check_identity(self) -> None:
+        """Check that the path leads to the same file as at the first connection.
+
+        Another process looks for the file by its path. It does not see what is written to a file
+        that was removed, replaced or moved.
+
+        Raises:
+            FileRefusedError: The path leads to another file, or to none.
+        """
+        try:
+            status = os.stat(self._given_path)  # noqa: PTH116 -- before each write
+        except OSError:
+            status = None
+        if status is None or (status.st_dev, status.st_ino) != self._identity:
+            raise FileRefusedError(
+                f"{self._given_path} was removed, replaced or moved while it was in use; put it "
+                "back, or start again"
+            )
 
     def prepare(self, connection: sqlite3.Connection) -> None:
         """Create the tables of an empty file, in the transaction of the caller.

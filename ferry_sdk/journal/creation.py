@@ -1,4 +1,4 @@
-"""The key of a journal, and its tables: created on first use, and checked on every other.
+"""The key of a journal, and its tables: created on first use, completed and checked on every other.
 
 Several processes may do so at once. One transaction under a lock creates the tables, so a process
 that is killed leaves nothing that the next one does not complete.
@@ -11,17 +11,18 @@ from contextlib import suppress
 from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_bytes
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from sqlalchemy import Engine, insert, inspect, literal, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
-from ferry_sdk.journal.connections import connect, exclusive_transaction
-from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
+from ferry_sdk.journal.connections import connect
+from ferry_sdk.journal.schema import SCHEMA, about, entries, unresolved_index
+from ferry_sdk.journal.shape import add_missing, find_missing, is_read_only
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Row
 
 VARIABLE = "FERRY_JOURNAL_KEY"
 _SHORTEST = 16
@@ -74,8 +75,16 @@ def load_key(key: str | bytes | None) -> Key | None:
     raise InvalidInputError(f"expected {problem}", field="key")
 
 
-def open_journal(engine: Engine, callers_key: Key | None) -> Key:
-    """Create or check the tables, and return the journal's key.
+class OpenedJournal(NamedTuple):
+    """What is known of a journal whose tables can be used."""
+
+    key: Key
+    absent: tuple[str, ...]
+    """The columns of entries that are missing, and could not be added: it can only be read."""
+
+
+def open_journal(engine: Engine, callers_key: Key | None) -> OpenedJournal:
+    """Create, complete or check the tables, and return the journal's key.
 
     Args:
         engine: An engine that commits every statement.
@@ -85,6 +94,7 @@ def open_journal(engine: Engine, callers_key: Key | None) -> Key:
         JournalError: The tables are damaged, or of another version.
         ConfigurationError: The journal was created with another key.
     """
+    absent = _complete(engine) if _exists(engine) else ()
     about_journal = _load_about(engine) or _create_journal(engine, callers_key)
     key = callers_key or (None if about_journal.own_key is None else Key(about_journal.own_key))
     if key is None:
@@ -92,21 +102,22 @@ def open_journal(engine: Engine, callers_key: Key | None) -> Key:
             f"missing: key=… or {VARIABLE}; the journal was created with a key"
         )
     if isinstance(about_journal.key_check, str) and key.matches(about_journal.key_check):
-        return key
+        return OpenedJournal(key, absent)
     if callers_key is None:
         raise JournalError("the journal's key is damaged: it does not match its check value")
     raise ConfigurationError(f"key=… or {VARIABLE}: the journal was created with another key")
 
 
-def _load_about(engine: Engine) -> Row[Any] | None:
+def _exists(engine: Engine) -> bool:
+    """Return whether the journal was created before, in tables that this version can use."""
     with connect(engine) as connection:
         database = inspect(connection)
         if not database.has_table(about.name):
-            return None
-        about_journal = _fetch_about(connection)
-        if about_journal is None:
-            return None
-        version = about_journal.schema_version  # any type, as SQLite stores any value in a column
+            return False
+        # Any type, as SQLite stores any value in a column.
+        version = connection.execute(select(about.c.schema_version)).scalar_one_or_none()
+        if version is None:
+            return False
         if version != SCHEMA:
             raise JournalError(
                 f"the journal has schema {version!r:.40}, and this ferry-sdk supports {SCHEMA}: "
@@ -121,18 +132,36 @@ def _load_about(engine: Engine) -> Row[Any] | None:
                 f"the journal's index {unresolved_index.name} is missing, which prevents duplicate "
                 "writes"
             )
-        return about_journal
+        return True
 
 
-def _fetch_about(connection: Connection) -> Row[Any] | None:
-    return connection.execute(select(about)).one_or_none()
+def _complete(engine: Engine) -> tuple[str, ...]:
+    """Add what this version has and the database has not; return the columns that stay away."""
+    with connect(engine) as connection:
+        missing = find_missing(connection)
+    if not missing.tables and not missing.columns:
+        return ()
+    try:
+        add_missing(engine)
+    except DBAPIError as failure:
+        if not is_read_only(failure):
+            raise
+    with connect(engine) as connection:
+        missing = find_missing(connection)
+    return tuple(column.name for column in missing.columns)
+
+
+def _load_about(engine: Engine) -> Row[Any] | None:
+    with connect(engine) as connection:
+        if not inspect(connection).has_table(about.name):
+            return None
+        return connection.execute(select(about)).one_or_none()
 
 
 def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
     secret = token_bytes(32)
     key = callers_key or Key(secret)
-    with connect(engine, writes=True) as connection, exclusive_transaction(connection):
-        metadata.create_all(connection)
+    add_missing(engine)
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
@@ -145,8 +174,7 @@ def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
     statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
     with suppress(IntegrityError), connect(engine, writes=True) as connection:  # another was first
         connection.execute(statement)
-    with connect(engine) as connection:
-        about_journal = _fetch_about(connection)
+    about_journal = _load_about(engine)
     if about_journal is None:
         raise JournalError(
             f"the journal has entries, but their key is missing (the row of {about.name}): restore "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -33,6 +34,8 @@ P = ParamSpec("P")
 
 _ATTEMPTS = 5
 _PAGE = 1000
+_LONGEST_PAUSE = 1.0
+"""Seconds between two pages that are deleted; usually as long as a page takes."""
 
 
 class Journal:
@@ -91,6 +94,7 @@ class Journal:
         self._engine = remember_file(engine, file).execution_options(isolation_level="AUTOCOMMIT")
         self._given_key = load_key(key)
         self._key: Key | None = None
+        self._absent: tuple[str, ...] = ()
         self._unusable: str | None = None
         JOURNALS.add(self)
 
@@ -142,7 +146,8 @@ class Journal:
 
         Args:
             older_than: The least age in seconds. An ``open`` write may be in progress in another
-                process; pass more than your longest call takes to leave those out.
+                process; pass more than your longest call takes to leave those out. A write whose
+                time is later than now counts as old: a clock was set back, or is ahead.
 
         Raises:
             InvalidInputError: `older_than` is not a duration.
@@ -381,7 +386,9 @@ class Journal:
     def forget(self, *, older_than: float | timedelta) -> int:
         """Delete old settled entries, finished orders, and what watches saved of bookings.
 
-        Unresolved entries and unfinished orders stay.
+        Unresolved entries and unfinished orders stay, and what has a later time than now: the clock
+        may be wrong. Each 1,000 are a transaction of their own, so that writes go on beside it. If
+        it is interrupted, what it has deleted so far stays deleted: call it again.
 
         Args:
             older_than: The least number of seconds since an entry was settled, or since a watch
@@ -413,10 +420,23 @@ class Journal:
                 # > 0 deleted
             ```
         """
-        least = age(older_than)
-        self._use("write", snapshots.forget, least)
-        self._use("write", orders.forget, least)
-        return self._use("write", statements.forget, least)
+        until = statements.cutoff(age(older_than))
+        self._forget(snapshots.forget, until)
+        self._forget(orders.forget, until)  # before the entries that they need
+        return self._forget(statements.forget, until)
+
+    def _forget(self, delete: Callable[[Connection, datetime, int], int], until: datetime) -> int:
+        """Delete all that is so old, a page in each transaction, and return its number."""
+        total = 0
+        while True:
+            start = time.monotonic()
+            deleted = self._use("write", delete, until, _PAGE)
+            total += deleted
+            if deleted < _PAGE:
+                return total
+            # Who waits for a lock of SQLite looks again from time to time. Without a pause, the
+            # next page would have the lock again by then.
+            time.sleep(min(time.monotonic() - start, _LONGEST_PAUSE))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.
@@ -497,7 +517,9 @@ class Journal:
         key = self._key
         if key is None:  # concurrent threads read the same key
             with limit_time():
-                key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
+                opened = _guard(lambda: open_journal(self._engine, self._given_key))
+            self._absent = opened.absent
+            key = self._key = opened.key
         return key
 
     def _use(
@@ -507,13 +529,27 @@ class Journal:
         *arguments: P.args,
         **options: P.kwargs,
     ) -> T:
+        engine: Engine = self._engine
+
         def use_connection() -> T:
-            with connect(self._engine, writes=mode == "write") as connection:
+            with connect(engine, writes=mode == "write") as connection:
                 return work(connection, *arguments, **options)
 
         with limit_time():
             self._open()
+            if self._absent:
+                engine = self._engine_without_columns(mode)
             return _guard(use_connection)
+
+    def _engine_without_columns(self, mode: Literal["read", "write"]) -> Engine:
+        """Return an engine that reads what there is; nothing can be written without a column."""
+        if mode == "read":
+            return self._engine.execution_options(**{statements.ABSENT: self._absent})
+        self._key = None  # the next call looks whether they have been added
+        raise JournalError(
+            f"the journal lacks {', '.join(self._absent)}, which this program may not add: open it "
+            "once with the right to change its tables"
+        )
 
 
 def _guard(work: Callable[[], T]) -> T:

@@ -9,11 +9,11 @@ from sqlalchemy import delete, insert, inspect, select, update
 from ferry_sdk.errors import JournalError
 from ferry_sdk.journal.connections import exclusive_transaction
 from ferry_sdk.journal.schema import orders
-from ferry_sdk.journal.statements import add, cutoff, find
+from ferry_sdk.journal.statements import add, find
 from ferry_sdk.types import OrderRecord
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -45,9 +45,6 @@ def save(connection: Connection, order: OrderRecord) -> None:
     """
     if order.revision:
         return _update(connection, order, order.entry_id)
-    if not inspect(connection).has_table(orders.name):  # in a journal of an earlier version
-        with exclusive_transaction(connection):
-            orders.create(connection, checkfirst=True)
     values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
     connection.execute(insert(orders).values(values))
     return None
@@ -68,11 +65,12 @@ def load(
     return tuple(_make_record(connection, row) for row in rows)
 
 
-def forget(connection: Connection, age: timedelta) -> None:
-    """Delete the orders that were finished at least this long ago."""
-    if inspect(connection).has_table(orders.name):
-        old = orders.c.changed_at <= cutoff(age)
-        connection.execute(delete(orders).where(orders.c.is_finished.is_(True), old))
+def forget(connection: Connection, until: datetime, page: int) -> int:
+    """Delete orders that were finished by this moment, at most a page; return their number."""
+    if not inspect(connection).has_table(orders.name):
+        return 0
+    old = select(orders.c.id).where(orders.c.is_finished.is_(True), orders.c.changed_at <= until)
+    return connection.execute(delete(orders).where(orders.c.id.in_(old.limit(page)))).rowcount
 
 
 def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:

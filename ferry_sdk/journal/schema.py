@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from ferry_sdk.types import EntryState
 
 SCHEMA = 2
-"""The version of the tables below. No release had version 1."""
+"""The version of the tables below. No release had version 1.
+
+It stays the same when a table or a nullable column is added: see `shape`."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -108,9 +110,6 @@ orders: Table = Table(
     Column("created_at", UtcDateTime, nullable=False, default=utc_now),
     Column("changed_at", UtcDateTime, nullable=False, default=utc_now, onupdate=utc_now),
 )
-"""Added to a journal of an earlier version when its first order is recorded. Programs of that
-version do not see it, so they can go on using the journal."""
-
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(

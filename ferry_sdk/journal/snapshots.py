@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import bindparam, delete, select, text
 
 from ferry_sdk.journal.schema import UtcDateTime, snapshots, utc_now
-from ferry_sdk.journal.statements import cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
+    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -43,6 +42,7 @@ def save(connection: Connection, booking_id: str, content: str) -> None:
     connection.execute(_SAVE, values)
 
 
-def forget(connection: Connection, age: timedelta) -> None:
-    """Delete the snapshots that were saved at least this long ago."""
-    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= cutoff(age)))
+def forget(connection: Connection, until: datetime, page: int) -> int:
+    """Delete snapshots that were saved by this moment, at most a page; return their number."""
+    old = select(snapshots.c.booking_id).where(snapshots.c.saved_at <= until).limit(page)
+    return connection.execute(delete(snapshots).where(snapshots.c.booking_id.in_(old))).rowcount

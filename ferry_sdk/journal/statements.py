@@ -62,6 +62,9 @@ TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
 """The states that each outcome replaces. ``done`` is never replaced, so that outcomes may arrive in
 any order. A state that is not one of these is damaged, and any outcome replaces it."""
 
+ABSENT: Final = "ferry_journal_absent"
+"""The option of an engine that names the columns of entries which its database has not."""
+
 _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
 _LONGEST: Final = 200
 """Characters of an id or a code; PostgreSQL cannot index much longer texts."""
@@ -198,11 +201,12 @@ def find(connection: Connection, entry_id: str) -> JournalEntry | None:
 def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
     """Return the unresolved entries of at least this age, oldest first.
 
-    Entries with a damaged time are always included, and come first.
+    Entries with a damaged time are always included, and come first. So are those of a later moment
+    than now: the clock was set back, or another machine's is ahead, so their age is not known.
     """
-    latest = cutoff(age)
+    latest, now = cutoff(age), utc_now()
     unresolved_entries = _fetch(connection, select(entries).where(is_unresolved))
-    old = (entry for entry in unresolved_entries if entry.created_at <= latest)
+    old = (entry for entry in unresolved_entries if not latest < entry.created_at <= now)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
 
@@ -267,13 +271,15 @@ def booking_ids(
     return connection.execute(query).scalars().all()
 
 
-def forget(connection: Connection, age: timedelta) -> int:
-    """Delete the entries that were settled at least this long ago, and return their number."""
-    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age)]
+def forget(connection: Connection, until: datetime, page: int) -> int:
+    """Delete entries that were settled by this moment, at most a page; return their number."""
+    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= until]
     if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
-    return connection.execute(delete(entries).where(*old)).rowcount
+    # Entries of about the same time are near each other on the disk.
+    ids = select(entries.c.id).where(*old).order_by(entries.c.created_at, entries.c.id)
+    return connection.execute(delete(entries).where(entries.c.id.in_(ids.limit(page)))).rowcount
 
 
 def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
@@ -300,20 +306,25 @@ def _fetch_first(connection: Connection, *wanted: ColumnElement[bool]) -> Journa
 
 def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:
     """Return the entries; of a damaged one, the values that can be read."""
+    absent: Sequence[str] = connection.get_execution_options().get(ABSENT, ())
+    if absent:
+        query = query.with_only_columns(*(each for each in entries.c if each.name not in absent))
+    unset = dict.fromkeys(absent)
     try:
         # All rows first: SQLite then holds its lock no longer than the query takes.
-        return [_make_entry(dict(row)) for row in connection.execute(query).mappings().all()]
+        rows = connection.execute(query).mappings().all()
+        return [_make_entry(unset | dict(row)) for row in rows]
     except Exception as error:
         if not _is_value_error(error):
             raise  # else: one damaged value made the whole query fail
     ids = connection.execute(query.with_only_columns(entries.c.id)).scalars().all()
-    return [_make_entry(_fetch_values(connection, entry_id)) for entry_id in ids]
+    return [_make_entry(unset | _fetch_values(connection, entry_id, absent)) for entry_id in ids]
 
 
-def _fetch_values(connection: Connection, entry_id: str) -> dict[str, Any]:
+def _fetch_values(connection: Connection, entry_id: str, absent: Sequence[str]) -> dict[str, Any]:
     """Read each value of an entry separately, without those that cannot be read."""
     values: dict[str, Any] = {}
-    for column in entries.c:
+    for column in (each for each in entries.c if each.name not in absent):
         try:
             query = select(column).where(entries.c.id == entry_id)
             values[column.name] = connection.execute(query).scalar_one_or_none()

@@ -169,8 +169,12 @@ class Duplicates:
 
     def _take_over(self) -> None:
         """Conclude the writes of processes that have ended."""
+        now = time.time()
         for key, write in tuple(self._under_way.items()):
-            has_expired = time.time() >= write.until or has_ended(write.pid, write.machine)
+            # A moment that no write has so early: the clock was set back, or another is ahead.
+            is_of_future = write.until > now + max(_PREPARED_FOR, _SENT_FOR)
+            is_late = now >= write.until or is_of_future
+            has_expired = is_late or has_ended(write.pid, write.machine)
             if write.owner == self._owner or not has_expired:
                 continue
             del self._under_way[key]

@@ -16,24 +16,42 @@ from ferry_sdk.errors import ConfigurationError
 class AuditFile:
     """Append the record of each call to a private file, as a line of JSON.
 
+    If the file was removed, replaced or moved, as programs that rotate logs do, the next record
+    goes to a new file in its place.
+
     Raises:
         ConfigurationError: The file cannot be written, or others can use it.
     """
 
     def __init__(self, path: Path) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        # A pipe without a reader would block for ever. A link may lead to another file of the user.
-        flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            self._descriptor = os.open(path, flags, 0o600)
-        except (OSError, ValueError) as error:
-            raise ConfigurationError(f"audit: {path} cannot be written") from error
-        if (problem := find_exposure(os.fstat(self._descriptor), path)) is not None:
-            os.close(self._descriptor)
-            raise ConfigurationError(f"audit: {problem}")
+        self._path = path.absolute()
+        self._descriptor = _open_private(path)
 
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
+        if not self._is_in_place():
+            before, self._descriptor = self._descriptor, _open_private(self._path)
+            os.close(before)
         line = f"{json.dumps(to_jsonable_python(record))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._descriptor))
+        except OSError:
+            return False
+
+
+def _open_private(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    # A pipe without a reader would block for ever. A link may lead to another file of the user.
+    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"audit: {path} cannot be written") from error
+    if (problem := find_exposure(os.fstat(descriptor), path)) is not None:
+        os.close(descriptor)
+        raise ConfigurationError(f"audit: {problem}")
+    return descriptor

@@ -138,6 +138,7 @@ class AgentState(State):
                     yield self._connection
                     for kind, most in self.added.items():
                         self.execute(_FORGET_OLDEST, kind, kind, most)
+                    self._database.check_identity()
                     self.execute("COMMIT")
             except FileRefusedError as error:
                 raise ConfigurationError(f"state: {error}") from None

@@ -58,6 +58,7 @@ class SandboxState:
         # Calls come from the threads of the server, one at a time.
         try:
             self._database = file.connect(_TIMEOUT)
+            self._file = file
         except sqlite3.Error as error:
             raise OSError(f"{path}: {error}") from None
         try:
@@ -118,6 +119,7 @@ class SandboxState:
 
     def _save(self, *changes: tuple[str, tuple[str, ...]]) -> None:
         with self._lock, self._database:  # which commits the changes, or rolls them back
+            self._file.check_identity()
             self._database.execute("BEGIN")
             for statement, values in changes:
                 self._database.execute(statement, values)
