@@ -12,6 +12,8 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
+from sqlalchemy import event
+
 from ferry_sdk.errors import JournalError
 
 if TYPE_CHECKING:
@@ -74,9 +76,19 @@ def file_of(engine: Engine) -> DatabaseFile | None:
     return None if path in {"", ":memory:"} else DatabaseFile(path)
 
 
-def remember_file(engine: Engine, file: DatabaseFile | None) -> Engine:
+def guard_file(engine: Engine) -> None:
+    """Keep an engine of the journal's own from making its file again where it is gone."""
+    file = file_of(engine)
+    if file is not None:
+        engine.update_execution_options(**{_OPTION: file})
+        event.listen(engine, "do_connect", file.check_before_connecting)
+
+
+def remember_file(engine: Engine) -> Engine:
     """Return the engine with its file, for `check_file`."""
-    return engine.execution_options(**{_OPTION: file})
+    if _OPTION in engine.get_execution_options():
+        return engine
+    return engine.execution_options(**{_OPTION: file_of(engine)})
 
 
 def check_file(connection: Connection) -> None:

@@ -17,6 +17,7 @@ from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
 from ferry_sdk._runtime.private_files import find_risk
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
+from ferry_sdk.journal.database_file import guard_file
 from ferry_sdk.journal.limits import LIMIT, Dial, current_limit
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def _sqlite(url: URL) -> Engine:
         event.listen(engine, "handle_error", _keep_connection)
         return engine
     engine = _create_engine(url, poolclass=QueuePool, connect_args=_default_timeout(url, "timeout"))
+    guard_file(engine)  # before a file is made
     event.listen(engine, "do_connect", _make_private)
     event.listen(engine, "connect", _make_durable)
     return engine

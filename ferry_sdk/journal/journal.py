@@ -22,7 +22,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.journal import orders, snapshots, statements
 from ferry_sdk.journal.connections import close_returned, connect
 from ferry_sdk.journal.creation import Key, load_key, open_journal
-from ferry_sdk.journal.database_file import file_of, remember_file
+from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.limits import limit_time
@@ -88,10 +88,7 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        file = file_of(engine)
-        if self._owns_engine and file is not None:
-            event.listen(engine, "do_connect", file.check_before_connecting, insert=True)
-        self._engine = remember_file(engine, file).execution_options(isolation_level="AUTOCOMMIT")
+        self._engine = remember_file(engine).execution_options(isolation_level="AUTOCOMMIT")
         self._given_key = load_key(key)
         self._key: Key | None = None
         self._absent: tuple[str, ...] = ()

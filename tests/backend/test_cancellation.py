@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, UnresolvedWriteError
+from ferry_sdk._engine import outcomes
 from ferry_sdk._runtime import threads as runtime_threads
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
@@ -390,3 +391,37 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, recor
     assert recorder.begun <= calls + 2
     gc.collect()  # what is left says so in this test, not in a later one
     record_property("signals in calls with a deadline", interruptions)
+
+
+class LateEnd:
+    """A journal whose outcomes are not on record before somebody lets it go on."""
+
+    def __init__(self, journal):
+        self._journal = journal
+        self.may_go_on = threading.Event()
+        self.begin = journal.begin
+
+    def end(self, entry_id, state, details=None):
+        self.may_go_on.wait()
+        self._journal.end(entry_id, state, details)
+
+
+@pytest.fixture
+def late_end(journal, monkeypatch):
+    monkeypatch.setattr(outcomes, "_AFTER_INTERRUPTION", 0.2)
+    late = LateEnd(journal)
+    yield late
+    late.may_go_on.set()
+
+
+def test_late_record_holds_no_cancelled_call(stop, ferry_sandbox, journal, booking_id, late_end):
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
+
+    def confirm(ferry):
+        return ferry.with_options(journal=late_end).bookings.confirm(booking_id)
+
+    stop(confirm, lambda: hold.held)  # it returns while the record still waits
+    hold.release()
+    assert [entry.state for entry in journal.unresolved()] == ["open"]
+    late_end.may_go_on.set()
+    eventually(lambda: [entry.state for entry in journal.unresolved()] == ["unknown"])

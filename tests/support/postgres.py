@@ -3,9 +3,11 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -61,6 +63,39 @@ class Postgres:
         """End every connection, as an upgrade would."""
         self._stop("INT")
         self._start()
+
+    def crash(self):
+        """End every process at once, with what they have not written, and start again."""
+        self._stop("QUIT")
+        self._start()
+
+    def execute(self, statement):
+        """Run a statement as the owner of the server; return its rows."""
+        import psycopg
+
+        with psycopg.connect(self._conninfo(), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def processes(self):
+        """The processes that serve connections, and the one that accepts new ones."""
+        serving = "backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        rows = self.execute(f"SELECT pid FROM pg_stat_activity WHERE {serving}")  # noqa: S608 -- a constant
+        first_line = (self._home / "data" / "postmaster.pid").read_text().splitlines()[0]
+        return [pid for (pid,) in rows], int(first_line)
+
+    @contextmanager
+    def frozen(self, *, accepts):
+        """Stop the processes that serve connections, and unless it accepts new ones, all."""
+        serving, accepting = self.processes()
+        stopped = serving if accepts else [*serving, accepting]
+        try:
+            for pid in stopped:
+                os.kill(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
 
     def __enter__(self):
         if self._account is not None:

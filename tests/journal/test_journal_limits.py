@@ -1,0 +1,228 @@
+"""A database that is locked, frozen or full holds no call of a journal, and is used again."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+
+import pytest
+
+from ferry_sdk import JournalError
+from ferry_sdk.journal import Journal, limits
+from ferry_sdk.journal.connections import connect
+from ferry_sdk.types import OrderRecord
+from tests.backend.gathering import eventually
+from tests.journal.intents import confirmation, engine_for, intent, run_sql
+from tests.support.exchanges import caught
+from tests.support.postgres import Postgres, binaries
+from tests.support.tiers import LONG, mostly_long
+
+ORDER = OrderRecord("o" * 32, "hold", "{}", None, False, 0)
+WRITES = {
+    "begin": lambda journal, _: journal.begin(intent(b"another")),
+    "end": lambda journal, entry_id: journal.end(entry_id, "done"),
+    "settle": lambda journal, entry_id: journal.settle(entry_id, happened=True),
+    "forget": lambda journal, _: journal.forget(older_than=0),
+    "save_snapshot": lambda journal, _: journal.save_snapshot("b1", "{}"),
+    "save_order": lambda journal, _: journal.save_order(ORDER),
+}
+READS = {
+    "entries": lambda journal, _: journal.entries(),
+    "unresolved": lambda journal, _: journal.unresolved(),
+    "booking_ids": lambda journal, _: list(journal.booking_ids()),
+    "load_snapshots": lambda journal, _: journal.load_snapshots(["b1"]),
+    "load_orders": lambda journal, _: journal.load_orders(),
+}
+USES = WRITES | READS
+
+
+@contextmanager
+def lock_file(url):
+    path = url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+
+
+@contextmanager
+def lock_tables(url):
+    engine = engine_for(url)
+    with engine.connect() as connection:
+        names = "ferry_journal, ferry_journal_orders, ferry_journal_snapshots"
+        connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+        yield
+    engine.dispose()
+
+
+def lock(url):
+    return lock_file(url) if url.startswith("sqlite") else lock_tables(url)
+
+
+@pytest.fixture
+def short_limits(monkeypatch):
+    """Calls of a journal that end after one second, so that the tests wait no longer."""
+    monkeypatch.setattr(limits, "LIMIT", 1.0)
+    monkeypatch.setattr(limits, "_FIRST_ANSWER", 0.3)
+
+
+@pytest.fixture
+def entry_id(journal):
+    """An open entry in a journal that is in use."""
+    return journal.begin(confirmation("b1"))
+
+
+@pytest.fixture
+def postgres_journal(postgres):
+    with Journal(postgres.new_url()) as journal:
+        journal.begin(confirmation("b1"))
+        yield journal
+
+
+@pytest.fixture
+def own_server():
+    """A server that no other test uses."""
+    folder = binaries()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed: there are no initdb and postgres")
+    with Postgres(folder) as server:
+        yield server
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("use", mostly_long([*WRITES], short=2))
+def test_lock_ends_a_write(url, journal, entry_id, use):
+    with lock(url):
+        caught(JournalError, WRITES[use], journal, entry_id)
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("use", mostly_long([*READS], short=1))
+def test_lock_ends_a_read(postgres, use):
+    url = postgres.new_url()
+    with Journal(url) as journal:
+        journal.begin(confirmation("b1"))
+        with lock_tables(url):
+            caught(JournalError, READS[use], journal, "")
+
+
+@pytest.mark.usefixtures("short_limits")
+def test_lock_ends_the_first_use(url):
+    with Journal(url) as first:
+        first.unresolved()
+    with lock(url), Journal(url) as journal:
+        caught(JournalError, journal.begin, intent())
+
+
+@pytest.mark.usefixtures("short_limits")
+def test_journal_works_after_a_lock(url, journal, entry_id):
+    with lock(url):
+        caught(JournalError, journal.end, entry_id, "done")
+    journal.end(entry_id, "done")
+    assert journal.entry(entry_id).state == "done"
+
+
+@pytest.mark.usefixtures("short_limits")
+def test_write_that_was_refused_is_not_recorded_later(url, journal, entry_id):
+    with lock(url):
+        caught(JournalError, journal.begin, intent(b"another"))
+    assert [entry.id for entry in journal.entries()] == [entry_id]
+    journal.begin(intent(b"another"))
+
+
+@LONG
+@pytest.mark.parametrize("use", [*WRITES])
+def test_lock_ends_a_write_in_the_real_time(url, journal, entry_id, use):
+    with lock(url):
+        caught(JournalError, WRITES[use], journal, entry_id)
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("use", mostly_long([*USES]))
+def test_frozen_connection_is_replaced(own_server, use):
+    with Journal(own_server.new_url()) as journal:
+        entry_id = journal.begin(confirmation("b1"))
+        with own_server.frozen(accepts=True):
+            USES[use](journal, entry_id)
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("use", mostly_long([*USES]))
+def test_frozen_server_ends_a_use(own_server, use):
+    with Journal(own_server.new_url()) as journal:
+        entry_id = journal.begin(confirmation("b1"))
+        with own_server.frozen(accepts=False):
+            caught(JournalError, USES[use], journal, entry_id)
+
+
+@pytest.mark.usefixtures("short_limits")
+def test_frozen_server_ends_a_new_connection(own_server):
+    url = own_server.new_url()
+    with own_server.frozen(accepts=False), Journal(url) as journal:
+        caught(JournalError, journal.begin, intent())
+
+
+@LONG
+def test_server_freezes_after_the_statement_began(own_server):
+    url = own_server.new_url()
+    with Journal(url) as journal, lock_tables_of(url, journal) as waits:
+        with ExitStack() as stack:
+            failing = partial(caught, JournalError, journal.begin, intent())
+            waits(failing, lambda: stack.enter_context(own_server.frozen(accepts=False)))
+        assert journal.begin(intent(b"another"))
+
+
+@contextmanager
+def lock_tables_of(url, journal):
+    """Give a function that makes a call wait for a lock, and does something meanwhile."""
+    journal.unresolved()
+    locks = ExitStack()
+    locks.enter_context(lock_tables(url))
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+
+    def run(call, meanwhile):
+        with ThreadPoolExecutor(1) as threads:
+            ending = threads.submit(call)
+            eventually(lambda: run_sql(url, waiting) != [(0,)])
+            meanwhile()
+            ending.result()
+        locks.close()
+
+    with locks:
+        yield run
+
+
+def test_journal_works_after_a_freeze(own_server, monkeypatch):
+    with Journal(own_server.new_url()) as journal:
+        entry_id = journal.begin(confirmation("b1"))
+        with monkeypatch.context() as patch, own_server.frozen(accepts=False):
+            patch.setattr(limits, "LIMIT", 1.0)
+            caught(JournalError, journal.end, entry_id, "done")
+        journal.end(entry_id, "done")
+        assert journal.entry(entry_id).state == "done"
+
+
+@LONG
+def test_full_pool_ends_a_use(postgres_journal):
+    with ExitStack() as stack:
+        for _ in range(15):
+            stack.enter_context(postgres_journal._engine.connect())
+        error = caught(JournalError, postgres_journal.begin, intent())
+    assert "every connection" in str(error)
+    assert postgres_journal.begin(intent())
+
+
+def test_connection_that_the_server_closed_is_replaced(postgres, postgres_journal):
+    postgres_journal.unresolved()
+    others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608 -- a constant
+    assert postgres_journal.begin(intent())
+
+
+def test_shorter_limit_of_the_server_stays(postgres):
+    with Journal(f"{postgres.new_url()}%20-cstatement_timeout=700") as journal:
+        assert setting(journal, "statement_timeout") == "700ms"
+
+
+def setting(journal, name):
+    with connect(journal._engine, writes=True) as connection:
+        return connection.exec_driver_sql(f"SHOW {name}").scalar_one()
