@@ -189,10 +189,14 @@ class PrivateDatabase:
         except OSError:
             status = None
         if status is None or (status.st_dev, status.st_ino) != self._identity:
-            raise FileRefusedError(
-                f"{self._given_path} was removed, replaced or moved while it was in use; put it "
-                "back, or start again"
-            )
+            raise self.refusal()
+
+    def refusal(self) -> FileRefusedError:
+        """Return the error of a file that is no longer where its path leads."""
+        return FileRefusedError(
+            f"{self._given_path} was removed, replaced or moved while it was in use; put it back, "
+            "or start again"
+        )
 
     def prepare(self, connection: sqlite3.Connection) -> None:
         """Create the tables of an empty file, in the transaction of the caller.

@@ -9,12 +9,15 @@ beside it: the ``-wal`` has the last commits, and the ``-shm`` the locks of all 
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import event
 
 from ferry_sdk.errors import JournalError
+from ferry_sdk.journal.schema import about
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -23,6 +26,7 @@ Identity = tuple[int, int]
 """The device and the inode of a file."""
 
 _OPTION: Final = "ferry_journal_file"
+_CHECK_VALUE: Final = f"SELECT key_check FROM {about.name}"  # noqa: S608 -- a constant
 _OPENED: Final = "ferry_journal_opened"
 
 
@@ -37,6 +41,7 @@ class DatabaseFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self.identity: Identity | None = None
+        self._check_value: object = None
 
     def check(self) -> None:
         """Raise `JournalError` if the path leads to another file than it did, or to none."""
@@ -54,9 +59,15 @@ class DatabaseFile:
             JournalError: The connection has opened another file than the earlier ones.
         """
         driver: Any = connection.connection.driver_connection
-        driver.execute("SELECT count(*) FROM sqlite_master").fetchone()  # it opens the -wal
+        check_value = None
+        with suppress(sqlite3.Error):  # a new file; one that is damaged is reported elsewhere
+            (check_value,) = driver.execute(_CHECK_VALUE).fetchone() or (None,)
+        self._check_value = self._check_value or check_value
         self.identity = self.identity or find_identity(self.path)
         self.check()
+        # While no connection was open, a new file may have got the inode of one that was removed.
+        if check_value != self._check_value:
+            raise _lost(self.path)
         real = os.path.realpath(self.path)
         beside = {
             f"{real}{suffix}": find_identity(f"{real}{suffix}") for suffix in ("-wal", "-shm")

@@ -153,6 +153,8 @@ class Service:
     def _selling(self) -> Generator[None]:
         """Hold the bookings, and save those that were used, even if the request is refused."""
         with self._lock:
+            if self._sales.state is not None:
+                self._sales.state.check_place()
             try:
                 yield
             finally:

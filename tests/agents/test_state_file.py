@@ -338,3 +338,53 @@ def test_a_process_killed_before_its_write_leaves_no_amount_counted(toolkit, fer
     assert writer.returncode == 9
     Budget({"EUR": "1000"}, None, AgentState(path)).hold("another", Decimal(1000), "EUR")
     assert not ferry_sandbox.counters.effects
+
+
+@pytest.fixture
+def lost_state(path):
+    """A state whose file is replaced by another one with its own key."""
+    state = AgentState(path)
+    path.unlink()
+    AgentState(path)
+    return state
+
+
+def test_replaced_state_file_is_not_used(lost_state):
+    with pytest.raises(ConfigurationError, match="was removed, replaced or moved"):
+        lost_state.table("spent", str)["b-1"] = "12"
+
+
+def test_file_that_is_lost_in_a_transaction_is_not_committed(path):
+    state = AgentState(path)
+    with (
+        pytest.raises(ConfigurationError, match="was removed, replaced or moved"),
+        state.transaction(),
+    ):
+        path.unlink()
+
+
+def test_link_that_leads_to_another_state_is_noticed(path):
+    real, other = path.with_name("real"), path.with_name("other")
+    path.symlink_to(real)
+    state = AgentState(path)
+    AgentState(other)
+    path.unlink()
+    path.symlink_to(other)
+    with pytest.raises(ConfigurationError, match="was removed, replaced or moved"):
+        state.table("spent", str)["b-1"] = "12"
+
+
+def test_write_of_a_clock_that_is_ahead_is_concluded(path, monkeypatch):
+    ahead = duplicates.Duplicates(AgentState(path), lambda _: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(duplicates.time, "time", lambda: time.monotonic() + 10**10)
+        ahead.begin("key", "b-1")
+    other = duplicates.Duplicates(AgentState(path), lambda _: None)
+    assert other.begin("key", "b-1") is None
+
+
+def test_write_that_is_under_way_is_not_concluded(path):
+    duplicates.Duplicates(AgentState(path), lambda _: None).begin("key", "b-1")
+    other = duplicates.Duplicates(AgentState(path), lambda _: None)
+    with pytest.raises(RefusedError):
+        other.begin("key", "b-1")

@@ -19,6 +19,16 @@ def postgres():
 
 
 @pytest.fixture
+def own_server():
+    """A server that no other test uses, so that it may be stopped."""
+    folder = binaries()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed: there are no initdb and postgres")
+    with Postgres(folder) as server:
+        yield server
+
+
+@pytest.fixture
 def sqlite_url(tmp_path):
     return f"sqlite:///{tmp_path / 'journal.db'}"
 

@@ -3,18 +3,15 @@
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 
 import pytest
 
 from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal, limits
-from ferry_sdk.journal.connections import connect
 from ferry_sdk.types import OrderRecord
 from tests.backend.gathering import eventually
-from tests.journal.intents import confirmation, engine_for, intent, run_sql
+from tests.journal.intents import confirmation, engine_for, intent
 from tests.support.exchanges import caught
-from tests.support.postgres import Postgres, binaries
 from tests.support.tiers import LONG, mostly_long
 
 ORDER = OrderRecord("o" * 32, "hold", "{}", None, False, 0)
@@ -59,9 +56,21 @@ def lock(url):
 
 
 @pytest.fixture
-def short_limits(monkeypatch):
-    """Calls of a journal that end after one second, so that the tests wait no longer."""
-    monkeypatch.setattr(limits, "LIMIT", 1.0)
+def soon(monkeypatch):
+    """Returns a context in which calls of a journal end after one second instead of ten."""
+
+    @contextmanager
+    def shorten():
+        with monkeypatch.context() as patch:
+            patch.setattr(limits, "LIMIT", 1.0)
+            yield
+
+    return shorten
+
+
+@pytest.fixture
+def quick_replacement(monkeypatch):
+    """A connection that does not answer is replaced soon, so that the tests wait no longer."""
     monkeypatch.setattr(limits, "_FIRST_ANSWER", 0.3)
 
 
@@ -78,52 +87,37 @@ def postgres_journal(postgres):
         yield journal
 
 
-@pytest.fixture
-def own_server():
-    """A server that no other test uses."""
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed: there are no initdb and postgres")
-    with Postgres(folder) as server:
-        yield server
-
-
-@pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize("use", mostly_long([*WRITES], short=2))
-def test_lock_ends_a_write(url, journal, entry_id, use):
-    with lock(url):
+def test_lock_ends_a_write(url, journal, entry_id, use, soon):
+    with soon(), lock(url):
         caught(JournalError, WRITES[use], journal, entry_id)
 
 
-@pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize("use", mostly_long([*READS], short=1))
-def test_lock_ends_a_read(postgres, use):
+def test_lock_ends_a_read(postgres, use, soon):
     url = postgres.new_url()
     with Journal(url) as journal:
         journal.begin(confirmation("b1"))
-        with lock_tables(url):
+        with soon(), lock_tables(url):
             caught(JournalError, READS[use], journal, "")
 
 
-@pytest.mark.usefixtures("short_limits")
-def test_lock_ends_the_first_use(url):
+def test_lock_ends_the_first_use(url, soon):
     with Journal(url) as first:
         first.unresolved()
-    with lock(url), Journal(url) as journal:
+    with soon(), lock(url), Journal(url) as journal:
         caught(JournalError, journal.begin, intent())
 
 
-@pytest.mark.usefixtures("short_limits")
-def test_journal_works_after_a_lock(url, journal, entry_id):
-    with lock(url):
+def test_journal_works_after_a_lock(url, journal, entry_id, soon):
+    with soon(), lock(url):
         caught(JournalError, journal.end, entry_id, "done")
     journal.end(entry_id, "done")
     assert journal.entry(entry_id).state == "done"
 
 
-@pytest.mark.usefixtures("short_limits")
-def test_write_that_was_refused_is_not_recorded_later(url, journal, entry_id):
-    with lock(url):
+def test_write_that_was_refused_is_not_recorded_later(url, journal, entry_id, soon):
+    with soon(), lock(url):
         caught(JournalError, journal.begin, intent(b"another"))
     assert [entry.id for entry in journal.entries()] == [entry_id]
     journal.begin(intent(b"another"))
@@ -136,7 +130,7 @@ def test_lock_ends_a_write_in_the_real_time(url, journal, entry_id, use):
         caught(JournalError, WRITES[use], journal, entry_id)
 
 
-@pytest.mark.usefixtures("short_limits")
+@pytest.mark.usefixtures("quick_replacement")
 @pytest.mark.parametrize("use", mostly_long([*USES]))
 def test_frozen_connection_is_replaced(own_server, use):
     with Journal(own_server.new_url()) as journal:
@@ -145,57 +139,38 @@ def test_frozen_connection_is_replaced(own_server, use):
             USES[use](journal, entry_id)
 
 
-@pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize("use", mostly_long([*USES]))
-def test_frozen_server_ends_a_use(own_server, use):
+def test_frozen_server_ends_a_use(own_server, use, soon):
     with Journal(own_server.new_url()) as journal:
         entry_id = journal.begin(confirmation("b1"))
-        with own_server.frozen(accepts=False):
+        with soon(), own_server.frozen(accepts=False):
             caught(JournalError, USES[use], journal, entry_id)
 
 
-@pytest.mark.usefixtures("short_limits")
-def test_frozen_server_ends_a_new_connection(own_server):
+def test_frozen_server_ends_a_new_connection(own_server, soon):
     url = own_server.new_url()
-    with own_server.frozen(accepts=False), Journal(url) as journal:
+    with soon(), own_server.frozen(accepts=False), Journal(url) as journal:
         caught(JournalError, journal.begin, intent())
 
 
 @LONG
-def test_server_freezes_after_the_statement_began(own_server):
+def test_server_freezes_while_a_statement_waits(own_server):
     url = own_server.new_url()
-    with Journal(url) as journal, lock_tables_of(url, journal) as waits:
-        with ExitStack() as stack:
-            failing = partial(caught, JournalError, journal.begin, intent())
-            waits(failing, lambda: stack.enter_context(own_server.frozen(accepts=False)))
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    with Journal(url) as journal, ThreadPoolExecutor(1) as threads:
+        journal.unresolved()
+        with lock_tables(url):
+            ending = threads.submit(caught, JournalError, journal.begin, intent())
+            eventually(lambda: own_server.execute(waiting) != [(0,)])
+            with own_server.frozen(accepts=False):
+                ending.result()
         assert journal.begin(intent(b"another"))
 
 
-@contextmanager
-def lock_tables_of(url, journal):
-    """Give a function that makes a call wait for a lock, and does something meanwhile."""
-    journal.unresolved()
-    locks = ExitStack()
-    locks.enter_context(lock_tables(url))
-    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-
-    def run(call, meanwhile):
-        with ThreadPoolExecutor(1) as threads:
-            ending = threads.submit(call)
-            eventually(lambda: run_sql(url, waiting) != [(0,)])
-            meanwhile()
-            ending.result()
-        locks.close()
-
-    with locks:
-        yield run
-
-
-def test_journal_works_after_a_freeze(own_server, monkeypatch):
+def test_journal_works_after_a_freeze(own_server, soon):
     with Journal(own_server.new_url()) as journal:
         entry_id = journal.begin(confirmation("b1"))
-        with monkeypatch.context() as patch, own_server.frozen(accepts=False):
-            patch.setattr(limits, "LIMIT", 1.0)
+        with soon(), own_server.frozen(accepts=False):
             caught(JournalError, journal.end, entry_id, "done")
         journal.end(entry_id, "done")
         assert journal.entry(entry_id).state == "done"
@@ -216,13 +191,3 @@ def test_connection_that_the_server_closed_is_replaced(postgres, postgres_journa
     others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
     postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608 -- a constant
     assert postgres_journal.begin(intent())
-
-
-def test_shorter_limit_of_the_server_stays(postgres):
-    with Journal(f"{postgres.new_url()}%20-cstatement_timeout=700") as journal:
-        assert setting(journal, "statement_timeout") == "700ms"
-
-
-def setting(journal, name):
-    with connect(journal._engine, writes=True) as connection:
-        return connection.exec_driver_sql(f"SHOW {name}").scalar_one()

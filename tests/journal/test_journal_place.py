@@ -3,9 +3,10 @@
 import shutil
 
 import pytest
+from sqlalchemy.pool import NullPool
 
 from ferry_sdk import Ferry, JournalError
-from ferry_sdk.journal import Journal
+from ferry_sdk.journal import Journal, database_file
 from tests.journal.intents import confirmation, engine_for, intent
 from tests.support.exchanges import caught
 from tests.support.trip import PASSENGERS, selected
@@ -133,6 +134,16 @@ def test_callers_engine_is_checked_too(folder):
         remove(folder)
         caught(JournalError, journal.begin, intent())
     engine.dispose()
+
+
+def test_new_file_with_the_inode_of_the_old_is_noticed(folder, monkeypatch):
+    engine = engine_for(f"sqlite:///{folder / 'journal.db'}", poolclass=NullPool)
+    with Journal(engine) as journal:
+        journal.begin(confirmation("b1"))
+        replace_by_new_journal(folder)
+        monkeypatch.setattr(database_file, "find_identity", lambda _: (1, 2))
+        journal._engine.get_execution_options()["ferry_journal_file"].identity = (1, 2)
+        caught(JournalError, journal.begin, intent())
 
 
 def test_file_that_is_put_back_is_used_again(folder, file_journal, entry_id):

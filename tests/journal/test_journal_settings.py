@@ -5,18 +5,7 @@ import pytest
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.connections import connect
 from tests.journal.intents import confirmation, engine_for, intent
-from tests.support.postgres import Postgres, binaries
 from tests.support.tiers import LONG
-
-
-@pytest.fixture
-def own_server():
-    """A server that no other test uses."""
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed: there are no initdb and postgres")
-    with Postgres(folder) as server:
-        yield server
 
 
 def with_options(url, **settings):

@@ -224,3 +224,34 @@ def test_a_booking_outlives_a_killed_service(tmp_path):
                 assert service.booking(created)["stage"] == "payment_due"
             process.send_signal(ending)
             process.wait(60)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A service that keeps its bookings in a file, and the path of the file."""
+    file = tmp_path / "state"
+    with Sandbox(now=NOW, state=file) as sandbox:
+        yield sandbox, file
+
+
+@pytest.mark.parametrize("is_replaced", [False, True], ids=["removed", "replaced"])
+def test_nothing_is_sold_without_its_file(kept, is_replaced):
+    sandbox, file = kept
+    service = ServiceOf(sandbox)
+    service.create()
+    file.unlink()
+    if is_replaced:
+        file.touch(mode=0o600)
+    with pytest.raises(OSError, match="was removed, replaced or moved"):
+        service.create()
+    assert len(sandbox.counters.effects) == 1
+
+
+def test_state_file_that_is_put_back_is_used(kept):
+    sandbox, file = kept
+    elsewhere = file.with_name("elsewhere")
+    file.rename(elsewhere)
+    with pytest.raises(OSError, match="was removed, replaced or moved"):
+        ServiceOf(sandbox).create()
+    elsewhere.rename(file)
+    assert ServiceOf(sandbox).create()["booking_id"]

@@ -41,6 +41,7 @@ _TABLES: Final = (
         kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, key))""",
     "CREATE INDEX recent ON entries (kind, place)",
 )
+_KEY: Final = "SELECT value FROM entries WHERE kind = 'key' AND key = 'key'"
 _FORGET_OLDEST: Final = (
     "DELETE FROM entries WHERE kind = ? AND place <= "
     "(SELECT place FROM entries WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)"
@@ -105,6 +106,7 @@ class AgentState(State):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
         self._connection: sqlite3.Connection | None = None
+        self._is_open = False
         self.added: dict[str, int] = {}
         try:
             self._database = PrivateDatabase(
@@ -118,6 +120,7 @@ class AgentState(State):
             self._database.prepare(connection)
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
+        self._is_open = True
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection, None, None]:
@@ -135,6 +138,7 @@ class AgentState(State):
             try:
                 with closing(self._database.connect(_TIMEOUT)) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
+                    self._check_key()
                     yield self._connection
                     for kind, most in self.added.items():
                         self.execute(_FORGET_OLDEST, kind, kind, most)
@@ -150,6 +154,12 @@ class AgentState(State):
             finally:
                 self._connection = None
                 self.added.clear()
+
+    def _check_key(self) -> None:
+        """Check that it is still the same file, also if a new one has got its inode."""
+        key = json.dumps(self._key.hex())
+        if self._is_open and self.execute(_KEY) != [(key,)]:
+            raise self._database.refusal()
 
     def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement in the current transaction or one of its own; return its rows."""

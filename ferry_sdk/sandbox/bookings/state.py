@@ -93,6 +93,14 @@ class SandboxState:
         saved = self._setting("clock")
         return None if saved is None else _CLOCK.validate_json(saved)
 
+    def check_place(self) -> None:
+        """Check that the file is where its path leads, before anything is done.
+
+        Raises:
+            OSError: It was removed, replaced or moved, so a restart would not find the bookings.
+        """
+        self._file.check_identity()
+
     def save_bookings(self, records: Mapping[str, str], used_ids: int) -> None:
         """Save the records of bookings by id, and the number of ids in use."""
         changes = [(_SAVE_BOOKING, record) for record in records.items()]

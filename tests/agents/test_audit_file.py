@@ -1,0 +1,58 @@
+"""The audit file: each record is where a reader of its path finds it."""
+
+import json
+from datetime import datetime, timezone
+
+import pytest
+
+from ferry_sdk import ConfigurationError
+from ferry_sdk.agents.policy.audit import AuditRecord
+from ferry_sdk.agents.policy.private_file import AuditFile
+
+
+def record(tool):
+    return AuditRecord(
+        at=datetime(2026, 5, 4, tzinfo=timezone.utc),
+        tool=tool,
+        status="done",
+        code=None,
+        outcome="done",
+        subject={},
+        approval=None,
+        amount=None,
+        currency=None,
+        correlation_id="c-1",
+        seconds=0.5,
+    )
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "audit.jsonl"
+
+
+def tools_in(path):
+    return [json.loads(line)["tool"] for line in path.read_text().splitlines()]
+
+
+def test_records_are_appended(path):
+    audit = AuditFile(path)
+    for tool in ("bookings_get", "bookings_create"):
+        audit(record(tool))
+    assert tools_in(path) == ["bookings_get", "bookings_create"]
+
+
+def test_record_after_a_rotation_is_in_the_new_file(path):
+    audit = AuditFile(path)
+    audit(record("bookings_get"))
+    path.rename(path.with_name("audit.1"))
+    audit(record("bookings_create"))
+    assert tools_in(path) == ["bookings_create"]
+
+
+def test_link_in_the_place_of_the_file_is_refused(path):
+    audit = AuditFile(path)
+    path.unlink()
+    path.symlink_to(path.with_name("another"))
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        audit(record("bookings_get"))
