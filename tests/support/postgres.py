@@ -51,6 +51,11 @@ class Postgres:
         self._names = (f"journal{number}" for number in count())
         self._account = _account()
 
+    @property
+    def home(self):
+        """The folder of its socket."""
+        return self._home
+
     def new_url(self):
         import psycopg
 
