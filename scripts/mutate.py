@@ -70,6 +70,8 @@ TRANSPORT: Stages = (
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "listing", "keys", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
+    _named("journal/test_journal", "age", "shape", "place"),
+    _named("journal/test_journal", "settings", "limits"),
 )
 AGENTS: Stages = (
     _named(
@@ -142,6 +144,10 @@ TESTS: dict[str, Stages] = {
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
     "journal/creation": JOURNAL,
+    "journal/shape": (JOURNAL[2], *JOURNAL[:2]),
+    "journal/database_file": (JOURNAL[2], *JOURNAL[:2]),
+    "journal/connections": (JOURNAL[3], *JOURNAL),
+    "journal/limits": (JOURNAL[3], *JOURNAL[:2]),
     "journal/fork": JOURNAL,
     "agents/decisions": AGENTS,
     "agents/policy/writes": AGENTS,
