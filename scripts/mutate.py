@@ -149,6 +149,7 @@ TESTS: dict[str, Stages] = {
     "journal/connections": (JOURNAL[3], *JOURNAL),
     "journal/limits": (JOURNAL[3], *JOURNAL[:2]),
     "journal/fork": JOURNAL,
+    "_runtime/fork": JOURNAL,
     "agents/decisions": AGENTS,
     "agents/policy/writes": AGENTS,
     "agents/policy/changes": AGENTS,

@@ -18,6 +18,7 @@ from ferry_sdk._engine.effects import E, Effect, Flow, R, T
 from ferry_sdk._engine.http import RawResponse, T_co
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import FerryError, trim
 
 K = TypeVar("K")
@@ -109,7 +110,7 @@ class Batch(Generic[K, T]):
 
     def start_next(self, running: int) -> tuple[int, BatchCall[K, T]] | None:
         """Take the next call that may begin beside those that run; None if there is none."""
-        is_past = self.until is not None and time.monotonic() >= self.until
+        is_past = self.until is not None and monotonic() >= self.until
         if not self.waiting or running >= self.limit or is_past:
             return None
         begun = self.waiting.popleft()
@@ -126,7 +127,7 @@ class Batch(Generic[K, T]):
         changes = dict(begun.changes)
         if self.until is not None:
             own = changes.get("deadline", settings.deadline) if changes else None
-            left = max(0.0, self.until - time.monotonic())
+            left = max(0.0, self.until - monotonic())
             changes["deadline"] = left if own is None else min(left, own)
         return replace(settings, **changes) if changes else settings
 

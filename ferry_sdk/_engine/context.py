@@ -27,6 +27,7 @@ from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from ferry_sdk._engine.sending import Sending
 from ferry_sdk._engine.settings import Authority, Secret, Settings
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
@@ -180,7 +181,7 @@ class Context:
         *,
         correlation_id: str | None = None,
         is_raw: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time.time,
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +12,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, cast
 
 from ferry_sdk._engine.effects import CallUser, Flow, RunBlocking, Sleep
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import ConfigurationError, FerryError
 from ferry_sdk.hooks import is_async_function
 from ferry_sdk.types import RateLimiter
@@ -33,7 +33,7 @@ class RateRequest:
 
     until: float | None = None
     goes_first: bool = False
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = monotonic
 
 
 current_request: ContextVar[RateRequest] = ContextVar(

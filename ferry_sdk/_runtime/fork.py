@@ -1,10 +1,29 @@
-"""The id of this process, and what a forked child makes anew."""
+"""The id of this process, what a forked child makes anew, and what a fork waits for.
+
+A forked child has one thread and a copy of the memory. A lock that another thread of the parent
+held stays locked in the child for ever: that of a module which the thread was importing, of a model
+which it was building, of a database to which it was writing. So all that is loaded or built on
+first use holds `FORK_LOCK` meanwhile, as do the uses of a journal's database, and a fork waits
+until they end. Locks that calls hold for longer belong to one process: `ProcessLock`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from threading import RLock
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import RLock, get_ident
+from typing import Final
+from weakref import WeakSet
+
+from ferry_sdk._runtime.clock import monotonic
+
+_WRITE_TIMEOUT: Final = 15.0
+"""Seconds that a fork waits for a write; longer than the wait for a lock of SQLite."""
+_READ_TIMEOUT: Final = 0.05
+"""Seconds that a fork waits for a read; longer than a read holds a lock of SQLite."""
+_PAUSE: Final = 0.001
 
 _process = os.getpid()
 
@@ -29,15 +48,87 @@ after_fork_in_child(_update_process_id)
 
 
 class ProcessLock:
-    """A reentrant lock that every forked child has anew: a thread of the parent may hold it.
+    """A reentrant lock that every forked child has anew: a thread of the parent may hold it."""
 
-    Attributes:
-        current: The lock of this process.
+    def __init__(self) -> None:
+        self._by_process: dict[int, RLock] = {}
+
+    @property
+    def current(self) -> RLock:
+        """The lock of this process; `setdefault` keeps only one, whichever thread is first."""
+        return self._by_process.setdefault(_process, RLock())
+
+
+class _Use:
+    """One use, its thread, and the seconds that a fork waits for it."""
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        self.thread: int = get_ident()
+
+
+class ForkLock:
+    """Lets any number of threads use what a fork must not copy half-way; a fork waits for them.
+
+    It is made without a lock of `threading`, which an interrupt (Ctrl-C) could leave locked for
+    ever. A use that an interrupt kept from ending is dropped with its last reference.
     """
 
     def __init__(self) -> None:
-        self.current = RLock()
-        after_fork_in_child(self._renew)
+        self._uses: WeakSet[_Use] = WeakSet()
+        self._forks: list[None] = []
 
-    def _renew(self) -> None:
-        self.current = RLock()
+    @contextmanager
+    def use(self, *, writes: bool) -> Generator[None]:
+        """Keep forks waiting during this block; wait first if a fork is waiting.
+
+        A block within another one of the same thread does not wait, because the fork waits for the
+        outer one.
+
+        Args:
+            writes: Whether the block changes something, so that a fork waits long for it.
+        """
+        use = _Use(_WRITE_TIMEOUT if writes else _READ_TIMEOUT)
+        try:
+            self._uses.add(use)
+            # Checked after the use is registered: `acquire` looks at the two in the other order.
+            while self._forks and not self._is_nested(use):
+                self._uses.discard(use)
+                time.sleep(_PAUSE)
+                self._uses.add(use)
+            yield
+        finally:
+            self._uses.discard(use)
+
+    def acquire(self) -> None:
+        """Start no new use, and wait until the present ones of other threads end."""
+        self._forks.append(None)
+        start, thread = monotonic(), get_ident()
+        while any(
+            use.thread != thread and monotonic() < start + use.timeout for use in list(self._uses)
+        ):
+            time.sleep(_PAUSE)
+
+    def release(self) -> None:
+        """Allow uses again."""
+        self._forks.pop()
+
+    def reset(self) -> None:
+        """Forget the threads of the parent, which a child process does not have."""
+        self._uses = WeakSet()
+        self._forks = []
+
+    def _is_nested(self, use: _Use) -> bool:
+        """Return whether a block of the same thread is around this one."""
+        return any(other is not use and other.thread == use.thread for other in list(self._uses))
+
+
+FORK_LOCK: Final = ForkLock()
+"""The lock of this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=FORK_LOCK.acquire,
+        after_in_parent=FORK_LOCK.release,
+        after_in_child=FORK_LOCK.reset,
+    )

@@ -1,4 +1,8 @@
-"""Public names of a package that are loaded on first use, as its stub lists them."""
+"""Names of a package and attributes of an object that are made on first use.
+
+A fork of the process waits while a name is loaded. An attribute has no lock, because a fork could
+copy it while another thread holds it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from ferry_sdk._runtime.fork import FORK_LOCK
 
 _IMPORT = re.compile(r"^from (\S+) import (\w+)", re.MULTILINE)
 
@@ -36,8 +42,34 @@ def lazy_names(
     def load_name(name: str) -> object:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(load(module_of[name]), name)
+        with FORK_LOCK.use(writes=True):
+            module = load(module_of[name])
+        value: object = getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
     return every_name, load_name, every_name.copy
+
+
+class lazy_attribute:  # noqa: N801 -- used as a decorator, like property
+    """An attribute that is made on first use and kept in the object.
+
+    `functools.cached_property` has a lock until Python 3.11, for all objects of the class. Without
+    it, two threads may make the value at the same time; both get the one that was kept first.
+
+    Args:
+        make: Makes the value for an object.
+    """
+
+    def __init__(self, make: Callable[[Any], object]) -> None:
+        self._make = make
+        self._name = ""
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type[object], name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type[object] | None = None) -> Any:  # noqa: ANN401 -- any value
+        if instance is None:
+            return self
+        return vars(instance).setdefault(self._name, self._make(instance))

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from ferry_sdk._runtime.fork import ProcessLock
 
 StrPath = str | os.PathLike[str]
 _SUFFIXES: Final = ("-journal", "-wal", "-shm")
@@ -22,7 +23,7 @@ _IDENTITY: Final = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
 FROM pragma_application_id, pragma_user_version
 """
-_CREATION: Final = threading.Lock()
+_CREATION: Final = ProcessLock()
 _ROOT: Final = 0
 _UNMAPPED: Final = 65_534
 """The owner that Linux shows for root's folders in a user namespace without an id for root."""
@@ -149,7 +150,7 @@ class PrivateDatabase:
         self._version = version
         self._tables = tables
         # Closing a file releases the locks that this process has on it: never open one again.
-        with _CREATION, suppress(FileExistsError):
+        with _CREATION.current, suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
     def connect(self, timeout: float) -> sqlite3.Connection:

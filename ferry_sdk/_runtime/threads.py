@@ -2,7 +2,8 @@
 
 Python runs the handler of a signal in the main thread, between any two instructions; what the
 handler raises (`KeyboardInterrupt`, a time limit) ends the code there. Code that must not end
-half-way, such as an import, runs in another thread: an interruption ends the wait for it only.
+half-way, such as an import, runs in another thread: an interruption ends the wait for it only. A
+fork waits until such code has ended.
 
 The code here is safe against an exception at any instruction of the caller. `Thread.start`,
 `Event`, `Condition` and `Future` are not: they run Python code around a lock, so an exception there
@@ -23,6 +24,8 @@ from importlib import import_module
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from typing_extensions import Self
+
+from ferry_sdk._runtime.fork import FORK_LOCK
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -148,15 +151,20 @@ def _start(thread: threading.Thread) -> None:
 def uninterrupted(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that it runs to its end, whatever interrupts its caller.
 
-    After an interruption the function goes on in its thread, so a second call may run beside it.
+    After an interruption the function goes on in its thread, so a second call may run beside it. A
+    fork of the process waits for the function.
     """
+
+    def call_function(*args: P.args, **kwargs: P.kwargs) -> T:
+        with FORK_LOCK.use(writes=True):
+            return function(*args, **kwargs)
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         if getattr(_current, "is_ours", False):
-            return function(*args, **kwargs)
+            return call_function(*args, **kwargs)
         # Not a daemon: the interpreter must not exit in the middle of an import.
-        call = ThreadCall(lambda: function(*args, **kwargs)).start_or_run(is_daemon=False)
+        call = ThreadCall(lambda: call_function(*args, **kwargs)).start_or_run(is_daemon=False)
         call.ended.wait()
         return call.result()
 

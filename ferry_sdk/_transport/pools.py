@@ -6,7 +6,6 @@ and each loop has its own.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -18,6 +17,7 @@ import anyio
 
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, load_module
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
@@ -134,8 +134,8 @@ class Shared(AnyShared[HttpClient, RLock]):
             for waker in (self.resources().closing, stop, signal):
                 if waker is not None:
                     calls.enter_context(waker.call(woken.set))
-            until = time.monotonic() + seconds
-            while (left := until - time.monotonic()) > 0 and not self.is_closed:
+            until = monotonic() + seconds
+            while (left := until - monotonic()) > 0 and not self.is_closed:
                 if woken.wait(min(left, _MOMENT)):
                     break
         if self.is_closed or (stop is not None and stop.is_set):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk.errors import ConfigurationError
 
@@ -27,7 +27,7 @@ STOP_TIME = 2.0
 
 def seconds_until(moment: float | None, forever: float, grace: float = 0.0) -> float:
     """Return the seconds until a deadline and its grace; `forever` without one."""
-    return forever if moment is None else min(forever, max(0.0, moment + grace - time.monotonic()))
+    return forever if moment is None else min(forever, max(0.0, moment + grace - monotonic()))
 
 
 class BatchThreads:
@@ -72,7 +72,7 @@ class BatchThreads:
         with self._lock:
             self._batch.waiting.clear()
         self._stop.set()
-        end = time.monotonic() + STOP_TIME
+        end = monotonic() + STOP_TIME
         for thread in self._threads:
             thread.ended.wait(seconds_until(end, STOP_TIME))
 

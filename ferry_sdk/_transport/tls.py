@@ -14,6 +14,7 @@ from pathlib import Path
 import certifi
 
 from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.errors import ConfigurationError
 
 
@@ -48,4 +49,5 @@ def _version(path: str) -> tuple[int, int, int] | None:
 
 @lru_cache(maxsize=4)
 def _verified(file: str | None, folder: str | None, versions: object) -> ssl.SSLContext:  # noqa: ARG001 -- part of the cache key
-    return ssl.create_default_context(cafile=file, capath=folder)
+    with FORK_LOCK.use(writes=True):  # OpenSSL has locks of its own
+        return ssl.create_default_context(cafile=file, capath=folder)

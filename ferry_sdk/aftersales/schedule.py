@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
 from ferry_sdk.models.enums import Stage
 
@@ -73,7 +74,7 @@ class Schedule:
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         wall_time: Callable[[], float] = time.time,
         jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25),  # noqa: S311 -- no secret
     ) -> None:

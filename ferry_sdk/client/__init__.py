@@ -27,8 +27,8 @@ from ferry_sdk.resources.base import bind
 from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
 if TYPE_CHECKING:
-    # Jedi would also offer the attributes of `cached_property` itself.
-    from builtins import property as cached_property
+    # Jedi would also offer the attributes of `lazy_attribute` itself.
+    from builtins import property as lazy_attribute
 
     from pydantic import JsonValue
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.resources.read_back import Recovered
 else:
-    from functools import cached_property
+    from ferry_sdk._runtime.lazy import lazy_attribute
 
 
 class Unset:
@@ -229,7 +229,7 @@ class Ferry(Client[Transport], sync.Groups):
         super().__init__(Transport(settings, http_client))
         self._owns_pool = http_client is None
 
-    @cached_property
+    @lazy_attribute
     def with_raw_response(self) -> raw.Groups:
         """The same calls, each returning a `RawResponse`."""
         return raw.Groups(RawTransport(self._transport))
@@ -433,7 +433,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         super().__init__(AsyncTransport(settings, http_client))
         self._owns_pool = http_client is None
 
-    @cached_property
+    @lazy_attribute
     def with_raw_response(self) -> async_raw.Groups:
         """The same calls, each returning a `RawResponse`."""
         return async_raw.Groups(AsyncRawTransport(self._transport))

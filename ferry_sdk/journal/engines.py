@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.private_files import find_risk
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.database_file import guard_file
@@ -134,12 +135,12 @@ def _make_durable(connection: sqlite3.Connection, _: object) -> None:
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
     # If two processes open a new file at once, SQLite refuses one without waiting.
-    until = time.monotonic() + _TIMEOUT
+    until = monotonic() + _TIMEOUT
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if "locked" not in str(error) or monotonic() > until:
                 raise
             time.sleep(_PAUSE)
         else:

@@ -12,6 +12,7 @@ from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 from sqlalchemy import Connection, Engine, event
 from typing_extensions import Self
 
+from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
@@ -24,7 +25,7 @@ from ferry_sdk.journal.connections import close_returned, connect
 from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
-from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
+from ferry_sdk.journal.fork import JOURNALS, leave_to_parent
 from ferry_sdk.journal.limits import limit_time
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails

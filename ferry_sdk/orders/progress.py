@@ -7,7 +7,6 @@ transaction that adds the entry of a write, so that no write leaves without its 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.aftersales.events import BookingSnapshot
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -310,7 +310,7 @@ class Progress:
         self.parts[index] = replace(self.parts[index], **changes)
 
     def _deadline(self) -> dict[str, float]:
-        return {} if self.until is None else {"deadline": max(0.0, self.until - time.monotonic())}
+        return {} if self.until is None else {"deadline": max(0.0, self.until - monotonic())}
 
 
 def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:

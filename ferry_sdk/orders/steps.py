@@ -6,7 +6,6 @@ states of the parts, not at what it did before.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import (
     FerryError,
     InvalidInputError,
@@ -248,7 +248,7 @@ def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
 
 def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
     """Cancel the old booking once the new one is issued."""
-    timeout = _ISSUE_TIME if progress.until is None else progress.until - time.monotonic()
+    timeout = _ISSUE_TIME if progress.until is None else progress.until - monotonic()
     timeout, booking_id = max(0.001, min(timeout, _ISSUE_TIME)), str(progress.parts[0].booking_id)
     issued = BookingsGroup.wait(None, booking_id, until=Stage.TICKETED, deadline=timeout)
     try:

@@ -37,6 +37,7 @@ from ferry_sdk._engine.batch import (
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.fork import after_fork_in_child
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
@@ -102,7 +103,7 @@ after_fork_in_child(_refreshing.clear)
 
 def deadline_of(settings: Settings) -> float | None:
     """Return when a plan that begins now ends, on the monotonic clock; None: no limit."""
-    return None if settings.deadline is None else time.monotonic() + settings.deadline
+    return None if settings.deadline is None else monotonic() + settings.deadline
 
 
 def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
@@ -121,9 +122,9 @@ def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
         return (yield from _share(("routes", *key), partial(_build, settings, until), until))
     if not graph.is_fresh and key not in _refreshing:
         _refreshing.add(key)
-        batch: Batch[str, None] = Batch(1, time.monotonic() + _REFRESH_TIME)
+        batch: Batch[str, None] = Batch(1, monotonic() + _REFRESH_TIME)
         batch.add("refresh", Plan(_refresh))
-        yield from NextAnswer(batch, time.monotonic())
+        yield from NextAnswer(batch, monotonic())
     return graph
 
 
@@ -204,7 +205,7 @@ def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | No
         try:
             return (yield from SingleFlight(key, start, until))
         except FerryError:
-            if is_own or (until is not None and time.monotonic() >= until):
+            if is_own or (until is not None and monotonic() >= until):
                 raise
 
 

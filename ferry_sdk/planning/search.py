@@ -6,7 +6,6 @@ search takes all of them, a stream gives them to its caller one by one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
@@ -23,6 +22,7 @@ from ferry_sdk._engine.batch import (
 )
 from ferry_sdk._engine.effects import Flow, Item, Steps, next_item
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import (
     APIError,
     InvalidInputError,
@@ -85,7 +85,7 @@ class TripPlan:
         self._unreadable: list[UnreadableAnswer] = []
         self._has_route: bool | None = True
         self._left_out = 0
-        self._began = time.monotonic()
+        self._began = monotonic()
         self._seconds: float | None = None
 
     @property
@@ -94,7 +94,7 @@ class TripPlan:
         under_way = [call.key.search for call in self._batch.under_way.copy().values()]
         seconds = self._seconds
         if seconds is None:
-            seconds = time.monotonic() - self._began
+            seconds = monotonic() - self._began
         return SearchReport(
             asked=(*self._ended, *under_way),
             answered=tuple(self._answered),
@@ -142,7 +142,7 @@ class TripPlan:
     def stop(self, settings: Settings) -> Flow[None]:
         """Stop the searches that are under way; those that have not begun are not asked."""
         del settings
-        self._seconds = self._seconds or time.monotonic() - self._began
+        self._seconds = self._seconds or monotonic() - self._began
         waiting = self._batch.waiting.copy()
         yield from StopBatch(self._batch)
         begun = [call.key for call in self._batch.under_way.values()]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
-
+from ferry_sdk._runtime.lazy import lazy_attribute
 from ferry_sdk.resources.base import Resource, bind
 
 
-class Group(cached_property[Any]):
+class Group(lazy_attribute):
     """A group of calls over the transport of its owner, loaded on first use.
 
     Its class is named after the attribute, and so is its module in `resources`, unless another
@@ -17,7 +15,7 @@ class Group(cached_property[Any]):
 
     def __init__(self, description: str, module: str | None = None) -> None:
         def load(resources: Resources) -> object:
-            name = str(self.attrname)
+            name = self._name
             path = module or f"resources.{name}"
             return bind(f"ferry_sdk.{path}", f"{name.capitalize()}Group", resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
 

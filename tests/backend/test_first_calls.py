@@ -18,6 +18,7 @@ from tests.transport.scripted import Service, serve
 
 PROGRAM = Path(__file__).with_name("first_calls.py")
 INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
+FORKED = Path(__file__).with_name("forked_first_call.py")
 LAYERS = ("client", "resources", "_protocols", "_transport", "_engine", "hooks")
 """Where the code of a call is; a `Rate` loads what it needs when it is made."""
 KINDS = ("sync", "asyncio", "trio", "sync httpx", "asyncio httpx")
@@ -127,6 +128,26 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(record_property
             break
     assert signals
     record_property("signals in a first call", signals)
+
+
+@pytest.mark.timeout(1800)  # two processes for each module
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
+@pytest.mark.parametrize(
+    ("kind", "step"), mostly_long([("sync", 60), ("asyncio", 60), ("sync", 3), ("asyncio", 3)])
+)
+def test_a_fork_during_a_first_call_leaves_no_lock(kind, step, record_property):
+    with Service(serve, backlog=64) as service:
+        ended = subprocess.run(
+            [sys.executable, "-W", "ignore", str(FORKED), service.url, kind, str(step)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    results = [json.loads(line) for line in ended.stdout.splitlines()]
+    hanging = [one for one in results if one["records"] is None or one["parent_hangs"]]
+    assert results
+    assert not hanging
+    record_property("forks during a first call", len(results))
 
 
 AWKWARD = """

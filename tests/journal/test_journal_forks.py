@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ferry_sdk.journal.fork import ForkLock
+from ferry_sdk._runtime.fork import ForkLock
 from tests.backend.gathering import UnderWay, eventually
 from tests.journal.forking import WRITES
 from tests.support.processes import run
@@ -75,7 +75,7 @@ def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
     lock = ForkLock()
     with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
         raise LookupError
-    monkeypatch.setattr("ferry_sdk.journal.fork.time.sleep", pytest.fail)
+    monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
     lock.acquire()
     assert kept.tb
 

@@ -8,8 +8,8 @@ import pytest
 
 import ferry_sdk.journal
 from ferry_sdk import JournalError
+from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.journal import Journal
-from ferry_sdk.journal.fork import FORK_LOCK
 from tests.journal.intents import confirmation
 from tests.support.exchanges import caught
 from tests.support.lines import interrupt_at

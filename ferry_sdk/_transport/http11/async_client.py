@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import math
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ import anyio
 import httpcore
 from httpcore import AsyncNetworkStream
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
 from ferry_sdk._transport.http11.client import (
@@ -79,7 +79,7 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
 
     async def _wait(self, seconds: float | None) -> _Slot | None:
         """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""
-        until = math.inf if seconds is None else time.monotonic() + seconds
+        until = math.inf if seconds is None else monotonic() + seconds
         with Waiter(self._slots) as waiter:
             while not self._slots.serve(waiter) and (step := step_until(until)) > 0:
                 await self._pause(waiter, step)

@@ -9,7 +9,6 @@ nobody.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
@@ -22,6 +21,7 @@ import httpcore
 from typing_extensions import Self
 
 from ferry_sdk._engine.limits import KEPT_FOR
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.threads import Latch
 
 StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
@@ -102,7 +102,7 @@ class ConnectionSlots(Generic[StreamT]):
 
     def wait(self, seconds: float | None) -> Slot[StreamT] | None:
         """Block until a slot is free; return None if none is free in time."""
-        until = math.inf if seconds is None else time.monotonic() + seconds
+        until = math.inf if seconds is None else monotonic() + seconds
         freed = Latch()
         with Waiter(self) as waiter:
             waiter.wake = freed.set
@@ -146,7 +146,7 @@ class ConnectionSlots(Generic[StreamT]):
 
 def step_until(until: float) -> float:
     """Return the seconds until the next check; none are left at the end."""
-    return min(_LOOK, until - time.monotonic())
+    return min(_LOOK, until - monotonic())
 
 
 class IdleConnections(Generic[StreamT]):
@@ -170,15 +170,15 @@ class IdleConnections(Generic[StreamT]):
             except IndexError:  # another thread was faster
                 break
             # What arrives on an idle connection is its end, or is nobody's reply.
-            if since >= time.monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
+            if since >= monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
                 return stream, unusable
             unusable.append(stream)
         return None, unusable
 
     def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
         """Keep a connection; return those to close."""
-        self._idle[origin].append((time.monotonic(), stream))
-        return self.end() if self.is_closed else self._pop_before(time.monotonic() - KEPT_FOR)
+        self._idle[origin].append((monotonic(), stream))
+        return self.end() if self.is_closed else self._pop_before(monotonic() - KEPT_FOR)
 
     def end(self) -> list[StreamT]:
         """Stop keeping connections; return those to close."""

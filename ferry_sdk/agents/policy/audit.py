@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Literal
+
+from ferry_sdk._runtime.clock import monotonic
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -96,7 +97,7 @@ class ToolCall:
     currency: str | None = None
     is_sent: bool = False
     approver_error: Exception | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=monotonic)
 
     def add_ids(self, **ids: object) -> None:
         """Keep the ids in its arguments; a value that does not look like an id becomes ``?``."""
@@ -120,7 +121,7 @@ class ToolCall:
             amount=self.amount,
             currency=self.currency,
             correlation_id=self.correlation_id,
-            seconds=time.monotonic() - self.started,
+            seconds=monotonic() - self.started,
         )
         tool, call_id = self.tool, self.correlation_id
         fields = {"operation": tool, "correlation_id": call_id, "outcome": entry.outcome}

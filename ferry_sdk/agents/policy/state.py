@@ -12,16 +12,16 @@ import json
 import os
 import secrets
 import sqlite3
-import threading
 from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._runtime.fork import ProcessLock
 from ferry_sdk._runtime.private_files import FileRefusedError, PrivateDatabase
 from ferry_sdk.errors import ConfigurationError
 
@@ -51,13 +51,13 @@ _FORGET_OLDEST: Final = (
 class Recent(OrderedDict[K, V]):
     """A dict that keeps only its `most` recent entries; it is changed with a lock held."""
 
-    def __init__(self, most: int | None, lock: AbstractContextManager[object]) -> None:
+    def __init__(self, most: int | None, lock: ProcessLock) -> None:
         super().__init__()
         self._most = most
         self._lock = lock
 
     def __setitem__(self, key: K, value: V) -> None:
-        with self._lock:
+        with self._lock.current:
             super().__setitem__(key, value)
             self.move_to_end(key)
             while self._most is not None and len(self) > self._most:
@@ -71,13 +71,13 @@ class State:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = ProcessLock()
         self._key = secrets.token_bytes(32)
 
     @contextmanager
     def transaction(self) -> Generator[object, None, None]:
         """Keep others from the state during the block; transactions may be nested."""
-        with self._lock:
+        with self._lock.current:
             yield None
 
     def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
@@ -131,7 +131,7 @@ class AgentState(State):
         Raises:
             ConfigurationError: The file cannot be read or written.
         """
-        with self._lock:
+        with self._lock.current:
             if self._connection is not None:
                 yield self._connection
                 return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from typing import Any, Final, cast
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of, done_answer
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds, require
@@ -125,12 +125,12 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds, today: Callable[
     arguments = dict(values)
     limit: int = arguments.pop("limit", OFFERS)
     vehicle: VehicleMatch | None = None
-    began = time.monotonic()
+    began = monotonic()
     if "vehicle" in arguments:
         vehicle = yield from _find_vehicle(arguments["vehicle"])
         code = arguments["vehicle"] if vehicle is None else vehicle.query.code
         arguments["vehicle"] = VehicleQuery(code=code)
-    remaining = max(SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
+    remaining = max(SECONDS - (monotonic() - began), _LEAST_SECONDS)
     search = "trips.connections" if arguments.pop("changes", 0) else "trips.search"
     for name in ("back", "flexible") if search == "trips.connections" else ():
         if arguments.pop(name, None):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.agents.policy.answers import (
     NEXT_STEPS,
     TEXTS,
@@ -78,7 +78,7 @@ class Writes:
         self.refusals: Refusals = Refusals(store)
         self.state: ToolkitState = ToolkitState(store, budget, now)
         self.duplicates: Duplicates = self.state.duplicates
-        self.clock: Callable[[], float] = time.monotonic
+        self.clock: Callable[[], float] = monotonic
         self._writes: Mapping[str, AnyWrite] = {
             "bookings.create": Create(self.state),
             "bookings.confirm": Confirm(self.state, "booking_id"),

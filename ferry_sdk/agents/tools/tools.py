@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
+from ferry_sdk._runtime.lazy import lazy_attribute
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import TOOLKIT_ARGUMENTS, model_of, read_arguments
 from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, describe, shape_with
@@ -157,7 +158,7 @@ class Tool:
         ours = {name: values.pop(name) for name in TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
-    @cached_property
+    @lazy_attribute
     def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
         """The type of the result; None if `RESULTS` has its schema."""
         if self.operation in trip_tools.RESULTS:
