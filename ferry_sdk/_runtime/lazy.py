@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -51,25 +52,15 @@ def lazy_names(
     return every_name, load_name, every_name.copy
 
 
-class lazy_attribute:  # noqa: N801 -- used as a decorator, like property
-    """An attribute that is made on first use and kept in the object.
+class lazy_attribute(cached_property[Any]):  # noqa: N801 -- used as a decorator, like property
+    """An attribute that is made on first use and kept in the object, without a lock.
 
-    `functools.cached_property` has a lock until Python 3.11, for all objects of the class. Without
-    it, two threads may make the value at the same time; both get the one that was kept first.
-
-    Args:
-        make: Makes the value for an object.
+    Until Python 3.11, `cached_property` holds a lock meanwhile, one for all objects of the class.
+    Without it, two threads may make the value at the same time; both get the one that is kept
+    first.
     """
 
-    def __init__(self, make: Callable[[Any], object]) -> None:
-        self._make = make
-        self._name = ""
-        self.__doc__ = make.__doc__
-
-    def __set_name__(self, owner: type[object], name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: object, owner: type[object] | None = None) -> Any:  # noqa: ANN401 -- any value
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:  # noqa: ANN401 -- any value
         if instance is None:
             return self
-        return vars(instance).setdefault(self._name, self._make(instance))
+        return vars(instance).setdefault(str(self.attrname), self.func(instance))

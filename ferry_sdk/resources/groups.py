@@ -15,7 +15,7 @@ class Group(lazy_attribute):
 
     def __init__(self, description: str, module: str | None = None) -> None:
         def load(resources: Resources) -> object:
-            name = self._name
+            name = str(self.attrname)
             path = module or f"resources.{name}"
             return bind(f"ferry_sdk.{path}", f"{name.capitalize()}Group", resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
 
