@@ -108,6 +108,7 @@ class CallState:
         is_rejected: Whether the service refused the last attempt because of the booking's state.
         is_abandoned: Whether nobody waits for the call any more.
         booking_id: The booking that the failed reply of a create named.
+        is_unproven: Whether the call is a write that no read proves.
     """
 
     operation: str = ""
@@ -119,6 +120,7 @@ class CallState:
     is_rejected: bool = False
     is_abandoned: bool = False
     booking_id: str | None = None
+    is_unproven: bool = False
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

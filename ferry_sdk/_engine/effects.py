@@ -47,12 +47,15 @@ class Send(Sending, Effect[Reply]):
         timeout: Its timeouts.
         listener: Receives the body while it is read.
         until: When the effect ends at the latest, on the monotonic clock.
+        is_unproven: Whether the request is a write that no read proves, so that it must not leave
+            on a connection that the service may be about to close.
     """
 
     request: Request
     timeout: Timeout
     listener: Listener | None = None
     until: float | None = None
+    is_unproven: bool = False
 
 
 class Signal:

@@ -25,8 +25,11 @@ LONG_REPLY: Final = 2 * 1024 * 1024
 MOST_CONNECTIONS: Final = 200
 """Connections of one client at the same time, in one process or event loop."""
 
-KEPT_FOR: Final = 5.0
-"""Seconds after which an idle connection is not reused."""
+KEPT_FOR: Final = 4.0
+"""Seconds after which an idle connection is not reused; many servers close it after five."""
+
+IDLE_BEFORE_WRITE: Final = 0.5
+"""Seconds for which a connection may be idle before a write that no read proves leaves on it."""
 
 FRESH_FOR: Final = 24 * 3600.0
 """Seconds for which a catalogue is used without being read again."""

@@ -48,7 +48,7 @@ def send(
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
     timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
-    effect = Send(request, timeout, listener, until)
+    effect = Send(request, timeout, listener, until, context.state.is_unproven)
     if not is_download:
         context.state.sending = effect
     reply: Reply

@@ -269,7 +269,9 @@ class _WriteSteps(Generic[T]):
         # The read-back must not wait for this once the request has left.
         prepare(self.operation.answer)
         own = self.context
-        if self.write.read_back is not None:
+        if self.write.read_back is None:
+            own.state.is_unproven = True
+        else:
             prepare(self.write.read_back.reading.answer)
             own = replace(own, keeps_reserve=True)
         try:

@@ -13,6 +13,7 @@ is started and awaited by single functions of C: `start_new_thread`, and `acquir
 
 from __future__ import annotations
 
+import sys
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
 from collections import deque
@@ -93,6 +94,8 @@ class ThreadCall(Generic[T]):
         Raises:
             NoThreadError: No thread can be started; the function does not run.
         """
+        if sys.is_finalizing():  # until Python 3.11, a thread starts now and never runs
+            raise NoThreadError
 
         def run() -> None:
             _current.is_ours = True

@@ -166,7 +166,8 @@ class AsyncTransport:
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()
         resources = self.shared.resources()
-        return await Exchange(effect, resources.connections).run_async(resources.client)
+        client = resources.client_for(effect)
+        return await Exchange(effect, resources.connections).run_async(client)
 
 
 class AsyncRawTransport(RawTransport):

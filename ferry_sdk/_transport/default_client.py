@@ -1,72 +1,182 @@
-"""The HTTP client that is made if the user gives none.
+"""The HTTP clients that are made if the user gives none.
 
-Usually that is the library's own client over HTTP/1.1. It is httpx if the environment sets a proxy,
-or if a test or a tracer has patched httpx or httpcore: their patches must see the requests.
+Usually a request goes through the library's own client over HTTP/1.1. It goes through httpx if the
+environment sets a proxy, or if a test or a tracer has patched httpx or httpcore: their patches must
+see the request. A patch may come and go at any time, so `DefaultClients.choose` looks before each
+request. It compares the methods with those that it found unpatched, which costs a microsecond.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
-from itertools import product
+from operator import attrgetter, is_
 from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
-from ferry_sdk._engine.limits import MOST_CONNECTIONS
+from ferry_sdk._engine.limits import IDLE_BEFORE_WRITE, KEPT_FOR, MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._runtime.threads import load_module, uninterrupted
+from ferry_sdk._transport.cookies import empty_jar
 from ferry_sdk._transport.http11.client import Connections
+from ferry_sdk._transport.proxies import has_proxy, patterns_without_proxy, proxies_by_scheme
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
 
-_PATCH_POINTS: Final = (
-    *product(("httpx",), ("Client", "AsyncClient"), ("__init__", "send", "_send_single_request")),
-    ("httpx", "HTTPTransport", "handle_request"),
-    ("httpx", "AsyncHTTPTransport", "handle_async_request"),
-    ("httpcore", "ConnectionPool", "handle_request"),
-    ("httpcore", "AsyncConnectionPool", "handle_async_request"),
-)
-"""The methods that mocks and tracers patch."""
+_PATCH_POINTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "httpx": (
+        "Client.__init__",
+        "Client.send",
+        "Client._send_single_request",
+        "Client._transport_for_url",
+        "AsyncClient.__init__",
+        "AsyncClient.send",
+        "AsyncClient._send_single_request",
+        "AsyncClient._transport_for_url",
+        "HTTPTransport.handle_request",
+        "AsyncHTTPTransport.handle_async_request",
+    ),
+    "httpcore": (
+        "ConnectionPool.handle_request",
+        "HTTPConnection.handle_request",
+        "AsyncConnectionPool.handle_async_request",
+        "AsyncHTTPConnection.handle_async_request",
+    ),
+}
+"""The methods that mocks and tracers patch, by the module that has their classes."""
 
 
-def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 -- a client of either kind
-    """Return a new HTTP client for the service of these settings."""
-    has_proxy = not getproxies().keys().isdisjoint({"http", "https", "all"})
-    if has_proxy or _is_patched():
-        return _httpx_client("AsyncClient" if is_async else "Client", settings)
-    new_context = partial(context_of, settings.certificates)
-    if is_async:
-        return load_module("ferry_sdk._transport.http11.async_client").AsyncConnections(new_context)
-    return Connections(new_context)
+class _Patches:
+    """Tells whether one library is patched.
+
+    Args:
+        name: The name of the library.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._methods_of = attrgetter(*_PATCH_POINTS[name])
+        self._unpatched: tuple[object, ...] | None = None
+
+    def are_applied(self) -> bool:
+        """Return whether a mock or a tracer has patched the library."""
+        library = sys.modules.get(self._name)
+        if library is None:
+            return False
+        try:
+            methods = self._methods_of(library)
+        except AttributeError:  # a replaced class lacks one
+            return True
+        # Not `==`, which a wrapper may forward to the method that it wraps.
+        if self._unpatched is not None and all(map(is_, methods, self._unpatched)):
+            return False
+        if not all(_is_of(library, method) for method in methods):
+            return True
+        self._unpatched = methods
+        return False
 
 
-def _is_patched() -> bool:
-    """Return whether a mock or a tracer has patched httpx or httpcore."""
-    for name, kind, method in _PATCH_POINTS:
-        if library := sys.modules.get(name):
-            way: Any = getattr(getattr(library, kind, None), method, None)
-            # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
-            module = way.__globals__["__name__"] if type(way) is FunctionType else ""
-            if not module.startswith(f"{library.__name__}."):
-                return True
-    return False
+def _is_of(library: ModuleType, method: Any) -> bool:  # noqa: ANN401 -- anything may be in its place
+    # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
+    module = method.__globals__["__name__"] if type(method) is FunctionType else ""
+    return str(module).startswith(f"{library.__name__}.")
 
 
-def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
-    httpx = _httpx()
-    limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=50)
+_patches: Final = (_Patches("httpx"), _Patches("httpcore"))
+
+
+class DefaultClients:
+    """The HTTP clients of one process or event loop.
+
+    Args:
+        settings: The settings of the `Ferry` or `AsyncFerry`.
+        is_async: Whether they are for tasks.
+
+    Attributes:
+        usual: The client of a request while nobody patches httpx.
+    """
+
+    def __init__(self, settings: Settings, *, is_async: bool) -> None:
+        self._settings = settings
+        self._kind = "AsyncClient" if is_async else "Client"
+        self._made: dict[tuple[object, float], Any] = {}
+        self._own: Any = None
+        if not has_proxy():
+            new_context = partial(context_of, settings.certificates)
+            if is_async:
+                module = load_module("ferry_sdk._transport.http11.async_client")
+                self._own = module.AsyncConnections(new_context)
+            else:
+                self._own = Connections(new_context)
+        # Made now, because a call should load nothing.
+        chosen = self.choose(is_unproven=False)
+        self.usual: Any = self._own or chosen
+
+    def choose(self, *, is_unproven: bool) -> Any:  # noqa: ANN401 -- a client of either kind
+        """Return the client for the next request.
+
+        Args:
+            is_unproven: Whether it is a write that no read proves. httpx cannot choose among its
+                connections, so these writes have a client that keeps them for a shorter time.
+        """
+        if self._own is not None and not (_patches[0].are_applied() or _patches[1].are_applied()):
+            return self._own
+        httpx = _httpx()
+        # A tracer may have replaced the class since the last request.
+        key = getattr(httpx, self._kind), IDLE_BEFORE_WRITE if is_unproven else KEPT_FOR
+        client = self._made.get(key)
+        if client is None:
+            client = self._made.setdefault(key, _httpx_client(httpx, *key, self._settings))
+        return client
+
+    def all(self) -> list[Any]:
+        """Return the clients that have been made."""
+        own = [] if self._own is None else [self._own]
+        return own + list(self._made.values())
+
+
+def _httpx_client(
+    httpx: ModuleType,
+    kind: Any,  # noqa: ANN401 -- a class of httpx, or one in its place
+    kept_for: float,
+    settings: Settings,
+) -> Any:  # noqa: ANN401 -- a client of either kind
+    limits = httpx.Limits(
+        max_connections=MOST_CONNECTIONS,
+        max_keepalive_connections=50,
+        keepalive_expiry=kept_for,
+    )
     context = context_of(settings.certificates)
+    is_async = kind is httpx.AsyncClient
+    new_transport = httpx.AsyncHTTPTransport if is_async else httpx.HTTPTransport
+    mounts: dict[str, Any] = {}
+    for scheme, proxy in proxies_by_scheme().items():
+        try:
+            transport = new_transport(verify=context, limits=limits, proxy=proxy)
+        except (ImportError, ValueError, httpx.InvalidURL):
+            # The message of httpx may contain the proxy's password.
+            problem = "the environment sets a proxy that cannot be used"
+            raise ConfigurationError(f"{scheme.upper()}_PROXY: {problem}") from None
+        mounts[f"{scheme}://"] = transport
+    if mounts:
+        mounts |= dict.fromkeys(patterns_without_proxy(settings.base_url))
     url = settings.base_url
-    # None is no proxy: plain http to this machine must not pass through another one.
-    direct = {f"http://{urlsplit(url).netloc}": None} if is_local_http(url) else None
+    if is_local_http(url):
+        # Plain http to this machine must not pass through another one.
+        mounts[f"http://{urlsplit(url).netloc}"] = None
     try:
-        return getattr(httpx, kind)(verify=context, limits=limits, mounts=direct)
-    except (ImportError, ValueError, httpx.InvalidURL):
-        # The message of httpx may contain the proxy's password.
-        raise ConfigurationError("the environment sets a proxy that cannot be used") from None
+        return kind(
+            verify=context,
+            limits=limits,
+            mounts=mounts,
+            trust_env=False,
+            cookies=empty_jar(),
+        )
+    except httpx.InvalidURL:
+        raise ConfigurationError("NO_PROXY: a URL cannot be read") from None
 
 
 @uninterrupted

@@ -158,7 +158,7 @@ class Exchange(SendGuard):
             headers=request.headers,
             content=request.content,
             timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
-            extensions={"trace": trace},
+            extensions={"trace": trace, "ferry_sdk.is_unproven": self._effect.is_unproven},
         )
 
     def _start_reply(self, response: HttpResponse) -> Reply:

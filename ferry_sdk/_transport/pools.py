@@ -15,11 +15,12 @@ from weakref import WeakKeyDictionary, finalize
 
 import anyio
 
-from ferry_sdk._engine.effects import Signal
+from ferry_sdk._engine.effects import Send, Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, load_module
+from ferry_sdk._transport.cookies import refuse_cookies_of_replies
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.loops import asyncio_loop, call_in_loop, has_ended, running_loop
 from ferry_sdk._transport.send_guard import OpenConnections
@@ -42,7 +43,7 @@ class LoopResources(Generic[ClientT, LockT]):
         is_async: Whether it is for tasks.
 
     Attributes:
-        client: The HTTP client with its pool.
+        client: The usual HTTP client with its pool.
         connections: The client's connections.
         closing: Set when the client is closed; it wakes the calls that sleep before a retry.
         locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
@@ -55,11 +56,27 @@ class LoopResources(Generic[ClientT, LockT]):
         )
         self.closing: Signal = Signal()
         self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
+        self._default: Any = None
         client: Any = given
         if client is None:
-            made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
-            client = made_by.new_client(settings, is_async=is_async)
+            module = load_module("ferry_sdk._transport.default_client")  # slow to import
+            self._default = module.DefaultClients(settings, is_async=is_async)
+            client = self._default.usual
         self.client: ClientT = client
+
+    def client_for(self, effect: Send) -> ClientT:
+        """Return the HTTP client for a request that is about to be sent."""
+        client: ClientT = self.client
+        if self._default is None:
+            refuse_cookies_of_replies(client)
+        else:
+            client = self._default.choose(is_unproven=effect.is_unproven)
+        return client
+
+    def made_clients(self) -> list[ClientT]:
+        """Return the HTTP clients to close with the `Ferry` or `AsyncFerry`."""
+        made: list[ClientT] = [self.client] if self._default is None else self._default.all()
+        return made
 
 
 _Resources = LoopResources[HttpClient, RLock]
@@ -148,7 +165,8 @@ class Shared(AnyShared[HttpClient, RLock]):
         if resources is not None:
             resources.closing.set()
             resources.connections.close()
-            resources.client.close()
+            for client in resources.made_clients():
+                client.close()
 
 
 class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
@@ -204,13 +222,15 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
                     call_in_loop(loop, resources.closing.set)
         loop = running_loop()
         if loop in self._resources and self._resources[loop].connections.pid == process_id():
-            await self._resources.pop(loop).client.aclose()
+            for client in self._resources.pop(loop).made_clients():
+                await client.aclose()
 
     async def close_loop(self) -> None:
         """Close the client's own connections of this event loop, which ends before the client."""
         loop = running_loop()
         if self._given is None and loop in self._resources:
-            await self._resources.pop(loop).client.aclose()
+            for client in self._resources.pop(loop).made_clients():
+                await client.aclose()
 
     def _forget_ended_loops(self) -> None:
         for reference in self._resources.keyrefs():  # a copy: other threads may change the dict

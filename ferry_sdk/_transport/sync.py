@@ -169,14 +169,15 @@ class Transport:
 
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()
+        client = resources.client_for(effect)
         exchange = Exchange(effect, resources.connections)
         run = exchange.run if effect.until is None else partial(_run_until, effect, exchange)
         if self._stop is None:
-            return run(resources.client)
+            return run(client)
         if self._stop.is_set:
             raise ConfigurationError("the client is closed")
         with self._stop.call(exchange.give_up):
-            return run(resources.client)
+            return run(client)
 
 
 class RawTransport:

@@ -12,13 +12,15 @@ import pytest
 import trustme
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError
+from ferry_sdk._transport import default_client
+from tests.support import samples
 from tests.support.cases import case
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.trip import search_arguments
 from tests.test_public_names import loaded_after
 from tests.transport.calls import CREATE, READ
-from tests.transport.scripted import Service, in_turn, over_tls, serve
+from tests.transport.scripted import Service, in_turn, over_tls, read_request, serve
 from tests.transport.test_proxies import tunnel
 
 pytestmark = pytest.mark.own_http_client(reason="it is about the client that the library makes")
@@ -237,12 +239,145 @@ def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, monkeypa
     assert made == [name]
 
 
-def test_nothing_goes_through_httpx_that_is_as_it_was(clients, ferry_sandbox, monkeypatch):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    assert ferry.catalogue.ports()
-    for owner, method in (one for way in WAYS.values() for one in way):
-        monkeypatch.setattr(owner, method, None)
-    assert ferry.catalogue.ports()
+def patched(monkeypatch, clients, way, wrapper, seen):
+    owner, method = WAYS[way][clients.is_async]
+    monkeypatch.setattr(owner, method, wrapper(vars(owner)[method], seen))
+
+
+@pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_late_patch_sees_the_next_request(clients, monkeypatch, way, wrapper):
+    with Service(serve) as service:
+        ferry = clients("t", base_url=service.url)
+        READ.make(ferry)
+        seen = []
+        patched(monkeypatch, clients, way, wrapper, seen)
+        CREATE.make(ferry)
+        READ.make(ferry)
+        assert seen == ["call"] * 2
+        assert service.asked == [READ.line, CREATE.line, READ.line]
+
+
+def test_a_patch_between_attempts_sees_the_retry(clients, monkeypatch):
+    seen = []
+
+    def patch(_event):
+        patched(monkeypatch, clients, "client", as_a_function, seen)
+
+    refuse = lambda connection: connection.send("503 Service Unavailable")  # noqa: E731
+    with Service(in_turn(read_request, refuse), serve) as service:
+        ferry = clients("t", base_url=service.url, event_hooks={"retry": [patch]})
+        READ.make(ferry)
+    assert seen == ["call"]
+
+
+def test_a_late_mock_lets_no_create_leave(clients, monkeypatch):
+    with Service(serve) as service:
+        ferry = clients("t", base_url=service.url)
+        READ.make(ferry)
+
+        def answer(self, request):
+            return httpx.Response(201, json=samples.BOOKING_CREATED)
+
+        async def answer_async(self, request):
+            return answer(self, request)
+
+        monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+        monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", answer_async)
+        CREATE.make(ferry)
+        assert service.asked == [READ.line]
+
+
+def test_after_a_patch_httpx_is_left(clients, monkeypatch):
+    with Service(serve) as service:
+        ferry = clients("t", base_url=service.url)
+        with monkeypatch.context() as tracer:
+            patched(tracer, clients, "client", as_a_function, [])
+            READ.make(ferry)
+        monkeypatch.setattr(httpx.Response, "iter_raw", None)
+        monkeypatch.setattr(httpx.Response, "aiter_raw", None)
+        READ.make(ferry)
+        assert service.asked == [READ.line] * 2
+
+
+def test_a_class_replaced_later_is_used(clients, monkeypatch):
+    made = []
+    name = "AsyncClient" if clients.is_async else "Client"
+
+    class Traced(getattr(httpx, name)):
+        def __init__(self, **options):
+            made.append(name)
+            super().__init__(**options)
+
+    with Service(serve) as service:
+        ferry = clients("t", base_url=service.url)
+        READ.make(ferry)
+        monkeypatch.setattr(httpx, name, Traced)
+        READ.make(ferry)
+    assert made == [name]
+
+
+EXEMPT = [
+    ("::1", "[::1]"),
+    ("[::1]", "[::1]"),
+    ("[::1]:80, other.example", "[::1]:80"),
+    ("127.0.0.0/8", "127.0.0.1"),
+    ("10.0.0.0/8 127.0.0.0/30", "127.0.0.1"),
+    ("[::]/0", "[::1]"),
+    ("127.0.0.1", "127.0.0.1"),
+    (".example,LOCALHOST", "localhost"),
+    ("*.localhost", "ferry.localhost"),
+    ("localhost", "localhost"),
+    ("*", "127.0.0.1"),
+]
+PROXIED = [
+    ("10.0.0.0/8", "127.0.0.1"),
+    ("[::2]", "[::1]"),
+    ("::/64", "ferry.example"),
+    ("ample", "ferry.example"),
+    ("", "ferry.example"),
+]
+
+
+def is_proxied(clients, hosts, host):
+    """Return whether a voucher or a call to a host passes the proxy; nothing is sent."""
+    ferry = clients("t", base_url=f"https://{host}")
+    made = ferry._target if clients.is_async else ferry
+    default = default_client.DefaultClients(made._transport.settings, is_async=clients.is_async)
+    transport = default.usual._transport_for_url(httpx.URL(f"https://{host}/api"))
+    return transport is not default.usual._transport
+
+
+@each(("hosts", "host"), EXEMPT)
+def test_no_proxy_exempts_hosts_addresses_and_networks(clients, monkeypatch, hosts, host):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", hosts)
+    assert not is_proxied(clients, hosts, host)
+
+
+@each(("hosts", "host"), PROXIED)
+def test_no_proxy_exempts_nothing_else(clients, monkeypatch, hosts, host):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", hosts)
+    assert is_proxied(clients, hosts, host)
+
+
+@each("hosts", ["[::1", "192.168.*", "a/b", "ferry.example,10.0.0.0/99", "http://[x"])
+def test_an_unreadable_no_proxy_is_named(clients, monkeypatch, hosts):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", hosts)
+    ferry = clients("t", base_url="https://ferry.example")
+    refused = caught(ConfigurationError, CREATE.make, ferry)
+    assert str(refused).startswith("NO_PROXY: ")
+    assert refused.outcome == "not_sent"
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"])
+def test_an_unreadable_proxy_is_named(clients, monkeypatch, name):
+    monkeypatch.setenv(name, "http://h:p")
+    ferry = clients("t", base_url="https://ferry.example")
+    refused = caught(ConfigurationError, READ.make, ferry)
+    assert str(refused).startswith(f"{name}: ")
 
 
 MADE = """

@@ -28,7 +28,7 @@ from ferry_sdk._transport.http11.client import (
     AnyConnections,
     PreparedRequest,
 )
-from ferry_sdk._transport.http11.pool import Slot, Waiter, step_until
+from ferry_sdk._transport.http11.pool import Slot, Waiter, seconds_to_keep, step_until
 from ferry_sdk._transport.http11.replies import Reader, Response
 from ferry_sdk._transport.loops import asyncio_loop
 
@@ -53,7 +53,9 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            slot.stream, unwanted = self._idle_connections.take(
+                request.origin, request.longest_idle
+            )
             for idle in (*unwanted, *self._slots.lost()):
                 await _close_shielded(idle)
             connection = slot.stream or await self._connect(request, slot)
@@ -75,7 +77,11 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
                 await _close_shielded(failed)
             raise
         read = partial(connection.read, PIECE, request.read)
-        return Response(reader, read, partial(self._end, reader, request, slot))
+        response = Response(reader, read, partial(self._end, reader, request, slot))
+        hint = response.headers.by_name.get("keep-alive")
+        if hint is not None:
+            slot.kept_for = seconds_to_keep(hint)
+        return response
 
     async def _wait(self, seconds: float | None) -> _Slot | None:
         """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""
@@ -127,7 +133,7 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
         try:
             slot.stream = None  # otherwise it would be closed as lost
             if reader.is_reusable and reader.is_read:
-                unwanted = self._idle_connections.give_back(request.origin, stream)
+                unwanted = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
         finally:
             self._slots.release(slot)
             for ended in unwanted:

@@ -7,6 +7,7 @@ next call closes the connection that it held.
 
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,9 +19,15 @@ import httpcore
 import idna
 from httpcore import NetworkStream
 
-from ferry_sdk._engine.limits import MOST_CONNECTIONS
+from ferry_sdk._engine.limits import IDLE_BEFORE_WRITE, MOST_CONNECTIONS
 from ferry_sdk._transport.http11 import replies
-from ferry_sdk._transport.http11.pool import ConnectionSlots, IdleConnections, Slot, StreamT
+from ferry_sdk._transport.http11.pool import (
+    ConnectionSlots,
+    IdleConnections,
+    Slot,
+    StreamT,
+    seconds_to_keep,
+)
 from ferry_sdk._transport.http11.replies import Reader, Response
 from ferry_sdk.errors import ConfigurationError
 
@@ -54,6 +61,7 @@ class PreparedRequest(NamedTuple):
         write: Seconds for each piece of the request.
         pool: Seconds to wait for a connection.
         trace: Called, or awaited, with each step.
+        longest_idle: Seconds for which its connection may have been idle at most.
     """
 
     origin: Origin
@@ -65,6 +73,7 @@ class PreparedRequest(NamedTuple):
     write: float | None
     pool: float | None
     trace: Callable[[str, Mapping[str, Any]], Any]
+    longest_idle: float = math.inf
 
     @property
     def is_head(self) -> bool:
@@ -99,7 +108,15 @@ def prepare_request(
     timeout: tuple[float | None, float | None, float | None, float | None],
     extensions: Mapping[str, Any],
 ) -> PreparedRequest:
-    """Return a request; `timeout` is connect, read, write, pool, `extensions` has the `trace`.
+    """Return a request.
+
+    Args:
+        method: The HTTP method.
+        url: The URL.
+        content: The body.
+        headers: All headers but Host and Content-Length.
+        timeout: Seconds to connect, read, write, and wait for a connection.
+        extensions: The ``trace``, and whether the request is a write that no read proves.
 
     Raises:
         httpcore.UnsupportedProtocol: The URL is neither http nor https.
@@ -107,8 +124,12 @@ def prepare_request(
     """
     origin, target, host = _address(url)
     first_lines = f"{method} {target} HTTP/1.1\r\nHost: {host}"
+    is_unproven = extensions.get("ferry_sdk.is_unproven", False)
+    longest_idle = IDLE_BEFORE_WRITE if is_unproven else math.inf
     trace = extensions["trace"]
-    return PreparedRequest(origin, first_lines, headers or {}, content, *timeout, trace)
+    return PreparedRequest(
+        origin, first_lines, headers or {}, content, *timeout, trace, longest_idle
+    )
 
 
 @lru_cache(maxsize=256)
@@ -158,7 +179,9 @@ class Connections(AnyConnections[NetworkStream]):
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            slot.stream, unwanted = self._idle_connections.take(
+                request.origin, request.longest_idle
+            )
             for idle in (*unwanted, *self._slots.lost()):
                 idle.close()
             connection = slot.stream or self._connect(request, slot)
@@ -178,7 +201,11 @@ class Connections(AnyConnections[NetworkStream]):
                 failed.close()
             raise
         read = partial(connection.read, LARGE_PIECE, request.read)
-        return Response(reader, read, partial(self._end, reader, request, slot))
+        response = Response(reader, read, partial(self._end, reader, request, slot))
+        hint = response.headers.by_name.get("keep-alive")
+        if hint is not None:
+            slot.kept_for = seconds_to_keep(hint)
+        return response
 
     def _connect(self, request: PreparedRequest, slot: Slot[NetworkStream]) -> NetworkStream:
         host, port, is_tls = request.origin
@@ -199,7 +226,7 @@ class Connections(AnyConnections[NetworkStream]):
         try:
             slot.stream = None  # otherwise it would be closed as lost
             if reader.is_reusable and reader.is_read:
-                unwanted = self._idle_connections.give_back(request.origin, stream)
+                unwanted = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
         finally:
             self._slots.release(slot)
             for ended in unwanted:

@@ -9,6 +9,7 @@ nobody.
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
@@ -26,6 +27,8 @@ from ferry_sdk._runtime.threads import Latch
 
 StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
 
+_TIMEOUT: Final = re.compile(r'timeout\s{0,9}=\s{0,9}"?([0-9]{1,9})', re.IGNORECASE | re.ASCII)
+"""The number of seconds in a Keep-Alive header."""
 _LOOK: Final = 1.0
 """Seconds after which a waiter checks again."""
 
@@ -35,13 +38,15 @@ class Slot(Generic[StreamT]):
 
     Attributes:
         stream: The connection in use; that of a lost slot is closed by the next call.
+        kept_for: Seconds for which the service says that it keeps the connection.
     """
 
-    __slots__ = ("__weakref__", "_lost", "stream")
+    __slots__ = ("__weakref__", "_lost", "kept_for", "stream")
 
     def __init__(self, lost: deque[StreamT]) -> None:
         self._lost: deque[StreamT] = lost
         self.stream: StreamT | None = None
+        self.kept_for: float = math.inf
 
     def __del__(self) -> None:
         stream = getattr(self, "stream", None)  # missing if __init__ was interrupted
@@ -149,6 +154,15 @@ def step_until(until: float) -> float:
     return min(_LOOK, until - monotonic())
 
 
+def seconds_to_keep(hint: str) -> float:
+    """Return for how many seconds an idle connection can be used, by a Keep-Alive header.
+
+    One second is left for the way of the next request to the service.
+    """
+    found = _TIMEOUT.search(hint)
+    return math.inf if found is None else int(found[1]) - 1.0
+
+
 class IdleConnections(Generic[StreamT]):
     """Idle connections by origin; safe between threads.
 
@@ -158,26 +172,43 @@ class IdleConnections(Generic[StreamT]):
 
     def __init__(self) -> None:
         self.is_closed = False
-        self._idle: dict[Hashable, deque[tuple[float, StreamT]]] = {}
+        self._idle: dict[Hashable, deque[tuple[float, StreamT, float]]] = {}
 
-    def take(self, origin: Hashable) -> tuple[StreamT | None, list[StreamT]]:
-        """Return the usable connection given back last, and the unusable ones to close."""
+    def take(self, origin: Hashable, longest_idle: float) -> tuple[StreamT | None, list[StreamT]]:
+        """Return the usable connection given back last, and the unusable ones to close.
+
+        Args:
+            origin: The server.
+            longest_idle: Seconds for which the connection may have been idle at most; one that was
+                idle for longer stays for another request.
+        """
         unusable: list[StreamT] = []
         idle = self._idle.setdefault(origin, deque())
         while idle:
             try:
-                since, stream = idle.pop()
+                since, stream, kept_for = idle.pop()
             except IndexError:  # another thread was faster
                 break
+            seconds = monotonic() - since
             # What arrives on an idle connection is its end, or is nobody's reply.
-            if since >= monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
+            if seconds > min(KEPT_FOR, kept_for) or stream.get_extra_info("is_readable"):
+                unusable.append(stream)
+            elif seconds > longest_idle:
+                idle.append((since, stream, kept_for))
+                break  # the others were given back earlier
+            else:
                 return stream, unusable
-            unusable.append(stream)
         return None, unusable
 
-    def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
-        """Keep a connection; return those to close."""
-        self._idle[origin].append((monotonic(), stream))
+    def give_back(self, origin: Hashable, stream: StreamT, kept_for: float) -> list[StreamT]:
+        """Keep a connection; return those to close.
+
+        Args:
+            origin: The server.
+            stream: The connection.
+            kept_for: Seconds for which the service keeps it.
+        """
+        self._idle[origin].append((monotonic(), stream, kept_for))
         return self.end() if self.is_closed else self._pop_before(monotonic() - KEPT_FOR)
 
     def end(self) -> list[StreamT]:
@@ -191,9 +222,9 @@ class IdleConnections(Generic[StreamT]):
         for idle in tuple(self._idle.values()):
             with suppress(IndexError):  # empty
                 while idle[0][0] < moment:
-                    since, stream = idle.popleft()
+                    since, stream, kept_for = idle.popleft()
                     if since < moment:
                         popped.append(stream)
                     else:  # another thread was faster
-                        idle.appendleft((since, stream))
+                        idle.appendleft((since, stream, kept_for))
         return popped

@@ -1,0 +1,47 @@
+"""Cookies: none that a reply sets is kept, because one client serves several accounts.
+
+The library's own clients know no cookies. An httpx client that the library makes gets a jar that
+refuses all. The jar of the caller's client keeps what the caller puts into it, and takes nothing
+from the replies to this library's requests.
+"""
+
+from __future__ import annotations
+
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+
+from ferry_sdk._transport.send_guard import SendGuard
+
+
+def empty_jar() -> CookieJar:
+    """Return a jar that refuses every cookie."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
+
+
+def refuse_cookies_of_replies(client: Any) -> None:  # noqa: ANN401 -- the caller's HTTP client
+    """Have the jar of a caller's client take nothing from the replies to our requests.
+
+    It is called before each request, because the caller may replace the jar at any time. A client
+    that is not of httpx or httpx2, and has no jar like theirs, is left as it is.
+    """
+    cookies: Any = getattr(client, "cookies", None)
+    extract = getattr(cookies, "extract_cookies", None)
+    if extract is None or isinstance(extract, _ExtractOfOthers):
+        return
+    cookies.extract_cookies = _ExtractOfOthers(extract)
+
+
+class _ExtractOfOthers:
+    """Takes the cookies of a reply, unless this library sent the request.
+
+    Args:
+        extract: The method of the jar.
+    """
+
+    def __init__(self, extract: Any) -> None:  # noqa: ANN401 -- a function of httpx
+        self._extract = extract
+
+    def __call__(self, response: Any) -> None:  # noqa: ANN401 -- a response of httpx
+        trace = response.request.extensions.get("trace")
+        if not isinstance(getattr(trace, "__self__", None), SendGuard):
+            self._extract(response)
