@@ -34,6 +34,7 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.held_keys import hold, is_held
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.loops import call_in_loop, running_loop
 from ferry_sdk._transport.pools import AsyncShared
@@ -132,13 +133,16 @@ class AsyncTransport:
         return tasks
 
     async def _run_exclusive(self, effect: Exclusive[T]) -> T:
+        if is_held(effect.key):
+            return await self._run_flow(effect.steps())
         lock = self.shared.resources().locks.setdefault(effect.key, anyio.Lock())
         try:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
                 await lock.acquire()
             if scope.cancelled_caught:
                 raise RequestTimeoutError("the deadline has passed")
-            return await self._run_flow(effect.steps())
+            with hold(effect.key):
+                return await self._run_flow(effect.steps())
         finally:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()

@@ -10,7 +10,7 @@ import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
@@ -124,28 +124,38 @@ class Exchange(SendGuard):
         """Do the same with an async client."""
         try:
             request = self._build_request(client, self.on_event_async)
-            outside = _hides_content.set(True)
+            outside, has_loop = _hides_content.set(True), True
             try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )
+                body: Any = None
                 try:
                     reply = self._start_reply(response)
                     is_loaded = response.is_stream_consumed
-                    body: Any = response.aiter_bytes() if is_loaded else response.aiter_raw()
-                    async with aclosing(body) as chunks:
-                        async for chunk in chunks:
-                            if self._feed(chunk):
-                                break
-                        else:
-                            self._check_end()
+                    body = response.aiter_bytes() if is_loaded else response.aiter_raw()
+                    async for chunk in body:
+                        if self._feed(chunk):
+                            break
+                    else:
+                        self._check_end()
                     reply.content = self._body.getvalue()
+                except GeneratorExit:  # the event loop has ended, so nothing can be awaited
+                    has_loop = False
+                    raise
+                else:
                     return reply
                 finally:
                     self.end_request()
-                    await response.aclose()
+                    if has_loop:
+                        try:
+                            if body is not None:
+                                await body.aclose()
+                        finally:
+                            await response.aclose()
             finally:
-                _hides_content.reset(outside)
+                with suppress(ValueError):  # a closed loop's call ends in another context
+                    _hides_content.reset(outside)
         except Exception as error:  # noqa: BLE001 -- raised below, without this one as its context
             failure = self._failure(error)
         raise failure

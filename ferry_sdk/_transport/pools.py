@@ -24,7 +24,7 @@ from ferry_sdk._transport.cookies import refuse_cookies_of_replies
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.loops import asyncio_loop, call_in_loop, has_ended, running_loop
 from ferry_sdk._transport.send_guard import OpenConnections
-from ferry_sdk._transport.startup import load_for_tasks, load_for_threads
+from ferry_sdk._transport.startup import load_for_tasks, load_for_threads, shutdown_as_error
 from ferry_sdk.errors import ConfigurationError, FerryError
 
 _MOMENT = 0.5
@@ -124,14 +124,16 @@ class Shared(AnyShared[HttpClient, RLock]):
     def _find_or_make(self) -> _Resources:
         resources = self._resources.get(process_id())
         if resources is None:
-            made = _Resources(self._given, self._settings, is_async=False)
+            with shutdown_as_error():
+                made = _Resources(self._given, self._settings, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources
 
     def prepare(self) -> None:
         """Load and make what the calls of this process need, so that no call does."""
         if process_id() not in self._resources:
-            load_for_threads()
+            with shutdown_as_error():
+                load_for_threads()
             with suppress(FerryError):  # the call raises it
                 self.resources()
 

@@ -2,13 +2,16 @@
 
 A client is built often, and in programs that make no call; so the parts that are slow to import are
 loaded by the first call, before its flow begins. They are loaded in a thread, where no interruption
-leaves a module half imported: Python cannot import most packages again after that.
+leaves a module half imported: Python cannot import most packages again after that. At the end of
+the interpreter nothing can be loaded any more; `shutdown_as_error` says so.
 """
 
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from functools import cache, partial
 
@@ -16,6 +19,23 @@ import anyio
 
 from ferry_sdk._engine.retry import strategies
 from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk.errors import ConfigurationError
+
+
+@contextmanager
+def shutdown_as_error() -> Generator[None]:
+    """Raise the library's error if the interpreter ends, so that the block cannot load a module.
+
+    Raises:
+        ConfigurationError: The interpreter is shutting down.
+    """
+    try:
+        yield
+    except ImportError:
+        if not sys.is_finalizing():
+            raise
+        problem = "the interpreter is shutting down, and what the call needs is not loaded yet"
+        raise ConfigurationError(problem) from None
 
 
 @cache

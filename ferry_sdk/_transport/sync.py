@@ -39,6 +39,7 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
 from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
 from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.held_keys import hold, is_held
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
@@ -145,11 +146,14 @@ class Transport:
         return threads
 
     def _run_exclusive(self, effect: Exclusive[T]) -> T:
+        if is_held(effect.key):
+            return drive(effect.steps(), self._perform)
         lock = self.shared.resources().locks.setdefault(effect.key, threading.RLock())
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed")
-            return drive(effect.steps(), self._perform)
+            with hold(effect.key):
+                return drive(effect.steps(), self._perform)
         finally:
             with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()

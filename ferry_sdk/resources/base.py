@@ -24,6 +24,7 @@ from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
+from ferry_sdk._transport.startup import shutdown_as_error
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim
 from ferry_sdk.models.records import Records
@@ -63,7 +64,9 @@ def bind(module: str, name: str, transport: AnyTransport) -> Any:  # noqa: ANN40
         transport: Performs its calls.
     """
     kind: Any = type(transport)  # mypy does not know that a type is hashable
-    return _class_over(kind, module, name)(transport)
+    with shutdown_as_error():
+        bound_class = _class_over(kind, module, name)
+    return bound_class(transport)
 
 
 @cache

@@ -14,6 +14,7 @@ import pytest
 from ferry_sdk import ConfigurationError
 from ferry_sdk._engine.token_file import FileToken
 from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.support.trip import DAY, TRAVELLERS
 
 CROWD = 50
 
@@ -73,6 +74,45 @@ def test_a_crowd_makes_one_renewal(any_clients, ferry_sandbox):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+class SelfCalling:
+    """A token function that calls its own client before it gives the token."""
+
+    def __init__(self, good, call):
+        self.ferry = None
+        self._good, self._call = good, call
+        self.records = []
+
+    def __call__(self):
+        if not self.records:
+            self.records.append("called")
+            self.records += self._call(self.ferry)
+        return self._good
+
+    async def awaited(self):
+        if not self.records:
+            self.records.append("called")
+            self.records += await self._call(self.ferry._target)
+        return self._good
+
+
+CALLS = {
+    "one call": lambda ferry: ferry.catalogue.vehicle_types(),
+    "a search in threads or tasks": lambda ferry: ferry.trips.search(
+        "Marseille", "La Goulette", on=DAY, passengers=TRAVELLERS[:1]
+    ),
+    "a call of MCP": lambda ferry: ferry.mcp.countries(),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_token_function_may_call_its_client(any_clients, ferry_sandbox, call):
+    token = SelfCalling(ferry_sandbox.token, CALLS[call])
+    function = token.awaited if any_clients.is_async else token
+    token.ferry = ferry = any_clients(function, base_url=ferry_sandbox.base_url)
+    assert UnderWay(ferry.catalogue.ports).value()
+    assert len(token.records) > 1
+
+
 def test_a_token_of_a_file_is_read_again_and_one_that_comes_through_a_pipe_once(tmp_path):
     file = tmp_path / "token"
     file.write_text("\ufeffone\n", "utf-8")
