@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -80,6 +82,8 @@ class Client(Generic[ClientTransportT_co]):
     ) -> ClientT:
         """Return a view of this client with other settings, on the same connections.
 
+        The view of a subclass has the attributes that the subclass has added.
+
         A view with another token is another account. It shares the connections with this one, and
         neither the MCP session, nor a token that a function returned, nor routes and names of
         places, nor requests. What it learns is kept as long as the view, so keep the view.
@@ -139,9 +143,18 @@ class Client(Generic[ClientTransportT_co]):
 
 
 def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
-    """Return a view of a client whose calls another transport performs."""
-    view = type(client).__new__(type(client))
-    vars(view)["_transport"] = transport
+    """Return a view of a client whose calls another transport performs.
+
+    The view of a subclass has the attributes that the subclass added. Those that are made on first
+    use are made anew, because they may hold the transport of the client.
+    """
+    view = copy(client)
+    attributes = vars(view)
+    for name in [*attributes]:
+        if isinstance(getattr(type(view), name, None), cached_property):
+            del attributes[name]
+    attributes["_transport"] = transport
+    attributes["_owns_pool"] = False
     return view
 
 

@@ -1,0 +1,99 @@
+"""Calls end while a test has frozen the clock, as freezegun does."""
+
+import asyncio
+import threading
+import time
+from functools import partial
+
+import pytest
+
+from ferry_sdk import OutcomeUnknownError, Rate, RequestTimeoutError, Timeout
+from ferry_sdk._transport.http11 import client
+from tests.backend.gathering import UnderWay
+from tests.transport import scripted as do
+from tests.transport.calls import CREATE, READ
+from tests.transport.scripted import Service
+
+pytestmark = pytest.mark.own_http_client(reason="httpx waits for the clock in its own way")
+
+HANG = do.in_turn(do.read_request, do.hang)
+
+
+def refuse(connection):
+    while connection.request():
+        connection.send("503 Service Unavailable")
+
+
+@pytest.fixture
+def frozen(clients, monkeypatch):
+    """Every clock of `time` stands still; an event loop has the real one (``real_asyncio``)."""
+    real = time.monotonic
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda _: real())
+    for name in ("monotonic", "time", "perf_counter"):
+        monkeypatch.setattr(time, name, lambda: 1_811_808_000.0)
+    return partial(clients, "t", timeout=20)
+
+
+def test_a_retry_is_sent(frozen, monkeypatch):
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.1)
+    with Service(do.in_turn(do.read_request, do.cut), do.serve) as service:
+        raw = UnderWay(partial(READ.make, frozen(base_url=service.url))).value()
+        assert len(raw.attempts) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"), [(READ, RequestTimeoutError), (CREATE, OutcomeUnknownError)]
+)
+def test_a_deadline_ends_a_call(frozen, call, kind):
+    with Service(HANG) as service:
+        ferry = frozen(base_url=service.url, deadline=0.3)
+        assert type(UnderWay(partial(call.make, ferry)).error()) is kind
+
+
+def test_a_timeout_ends_a_call(frozen):
+    with Service(HANG) as service:
+        ferry = frozen(base_url=service.url, max_retries=0).with_options(timeout=0.2)
+        assert type(UnderWay(partial(READ.make, ferry)).error()) is RequestTimeoutError
+
+
+def test_polling_ends_in_time(frozen):
+    with Service(refuse) as service:
+        ferry = frozen(base_url=service.url, max_retries=0)
+        wait = partial(ferry.bookings.wait, "b-1", until="ticketed", deadline=0.6)
+        assert type(UnderWay(wait).error()) is RequestTimeoutError
+
+
+def test_reading_back_ends_in_time(frozen):
+    with Service(do.in_turn(do.read_request, do.cut), refuse) as service:
+        ferry = frozen(base_url=service.url, deadline=0.8)
+        confirm = partial(ferry.bookings.confirm, "b-1")
+        assert type(UnderWay(confirm).error()) is OutcomeUnknownError
+
+
+def test_the_wait_for_a_connection_ends(frozen, monkeypatch):
+    monkeypatch.setattr(client, "MOST_CONNECTIONS", 1)
+    taken = threading.Event()
+    with Service(do.in_turn(do.read_request, lambda _: taken.set(), do.hang)) as service:
+        ferry = frozen(base_url=service.url, max_retries=0)
+        UnderWay(ferry.catalogue.ports)
+        assert taken.wait(20)
+        view = ferry.with_options(timeout=Timeout(pool=0.1))
+        assert UnderWay(partial(READ.make, view)).error().outcome == "not_sent"
+
+
+def test_a_limiter_lets_requests_leave(frozen):
+    with Service(do.serve) as service:
+        ferry = frozen(base_url=service.url, limiter=Rate("5/second"))
+        for _ in range(3):
+            UnderWay(partial(READ.make, ferry)).value()
+        assert service.asked == [READ.line] * 3
+
+
+def test_one_who_joined_a_write_has_a_deadline(frozen):
+    taken = threading.Event()
+    with Service(do.in_turn(do.read_request, lambda _: taken.set(), do.hang)) as service:
+        ferry = frozen(base_url=service.url)
+        UnderWay(partial(ferry.bookings.confirm, "b-1"))
+        assert taken.wait(20)
+        confirm = partial(ferry.with_options(deadline=0.3).bookings.confirm, "b-1")
+        assert isinstance(UnderWay(confirm).error(), RequestTimeoutError | OutcomeUnknownError)
