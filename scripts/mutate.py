@@ -109,7 +109,16 @@ MCP: Stages = (
     _named("protocols/test", "lost_sessions", "tool_texts"),
     _named("protocols/test", "mcp_sessions", "mcp_envelopes"),
 )
+CLIENTS: Stages = (
+    ("tests/transport/test_promises.py",),
+    _named("transport/test", "own_clients", "not_connected"),
+    _named("backend/test", "connections", "closing"),
+)
 TESTS: dict[str, Stages] = {
+    "_transport/default_client": CLIENTS,
+    "_transport/proxies": (("tests/transport/test_own_clients.py",),),
+    "_transport/cookies": CLIENTS,
+    "_transport/http11/pool": CLIENTS,
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
