@@ -193,8 +193,9 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
     def forget_refusals(self) -> None:
         """Ask again about writes that a person has refused.
 
-        After two refusals of a request, the toolkit answers ``declined`` for ten minutes without
-        asking. Call this if the person has changed their mind.
+        After two refusals of the same question, or ten questions of one tool that nobody approved,
+        the toolkit answers ``declined`` for ten minutes without asking. Call this if the person has
+        changed their mind.
 
         Example:
             ```python
@@ -393,6 +394,16 @@ def definitions_of(
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state; the attribute is private."""
     return toolkit._runner.store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+def put_question(toolkit: AsyncToolkit, request: ApprovalRequest) -> None:
+    """Record that a request, which `preview` returned, is put to a person now.
+
+    Raises:
+        RefusedError: Other questions were put meanwhile, and too many are not approved.
+    """
+    writes = toolkit._runner.writes  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    writes.refusals.put(request, writes.clock())
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

@@ -12,7 +12,7 @@ from ferry_sdk.agents import ApprovalRequest
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.stdio.elicitation import Questions, can_ask, parse_answer
 from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
-from tests.stdio.conftest import NOT_AN_APPROVAL, Person
+from tests.stdio.conftest import NO, NOT_AN_APPROVAL, Person
 from tests.support.effects import effects
 from tests.support.tiers import mostly_long
 
@@ -118,6 +118,14 @@ def test_a_write_without_approval_is_not_sent(hosts, ferry_sandbox, answer):
     assert refused["next_step"].startswith("Do not")
     assert len(person.shown) == 1
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_a_new_search_makes_no_new_question(hosts):
+    person = Person(NO)
+    host = hosts(person, "--writes")
+    for _ in range(4):
+        error(host.call("bookings_create", order(sailings(host)[0])), "declined")
+    assert len(person.shown) == 2
 
 
 def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):

@@ -20,15 +20,18 @@ from pydantic_core import to_jsonable_python
 from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError
 from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.tools.sanitize import name_key
 
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""
 _MAX_ENTRIES = 1000
 """How many codes, and how many refusals, are remembered."""
 _MAX_REFUSALS = 2
-"""How often a person may refuse a request before it is no longer put to them."""
-_REFUSED_FOR = 600.0
-"""Seconds for which a request is then not put to a person."""
+"""How often a person may refuse a question before it is no longer put to them."""
+_MAX_QUESTIONS = 10
+"""How many questions of one tool may be put to a person without their approval."""
+_REMEMBERED_FOR = 600.0
+"""Seconds for which a question and its refusals count."""
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels, so that a code spells no word
 
 
@@ -138,33 +141,84 @@ class Codes:
 
 
 class Refusals:
-    """The requests that a person has refused; safe to share between threads."""
+    """The questions that a person has not approved; safe to share between threads.
+
+    Two requests are the same question if a person sees the same: the ids of a new search make no
+    new question, nor does another spelling of a name. An agent that varies what is seen, such as
+    the sailing, meets the limit of its tool.
+    """
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._refused = state.table("refusals", tuple[int, float], _MAX_ENTRIES)
+        # Of each tool the questions that were put, and until when they count.
+        self._open = state.table("open_questions", dict[str, float], _MAX_ENTRIES)
 
     def check(self, request: ApprovalRequest, now: float) -> None:
-        """Refuse a request that a person has refused twice in the last ten minutes.
+        """Refuse a request that must not be put to a person when the clock shows `now`.
 
         Raises:
-            RefusedError: They have; do not ask them.
+            RefusedError: They refused the same question twice in the last ten minutes, or approved
+                none of `_MAX_QUESTIONS` others of this tool.
         """
-        if self._count(self._state.fingerprint(request.digest), now) >= _MAX_REFUSALS:
+        question = self._question(request)
+        if self._count(question, now) >= _MAX_REFUSALS:
             raise RefusedError("declined_twice")
+        others = self._open_questions(request.tool, now).keys() - {question}
+        if len(others) >= _MAX_QUESTIONS:
+            raise RefusedError("too_many_questions", len(others))
+
+    def put(self, request: ApprovalRequest, now: float) -> None:
+        """Record that a request is put to a person, if it may be.
+
+        Raises:
+            RefusedError: As of `check`.
+        """
+        with self._state.transaction():
+            self.check(request, now)
+            questions = self._open_questions(request.tool, now)
+            questions[self._question(request)] = now + _REMEMBERED_FOR
+            self._open[request.tool] = questions
+
+    def approve(self, request: ApprovalRequest, now: float) -> None:
+        """Record that a person approved a request: its question no longer counts."""
+        with self._state.transaction():
+            questions = self._open_questions(request.tool, now)
+            questions.pop(self._question(request), None)
+            self._open[request.tool] = questions
 
     def add(self, request: ApprovalRequest, now: float) -> None:
         """Record that a person refused a request when the monotonic clock showed `now`."""
-        key = self._state.fingerprint(request.digest)
+        key = self._question(request)
         with self._state.transaction():
-            self._refused[key] = self._count(key, now) + 1, now + _REFUSED_FOR
+            self._refused[key] = self._count(key, now) + 1, now + _REMEMBERED_FOR
 
     def clear(self) -> None:
-        """Forget all refusals."""
+        """Forget all refusals and questions."""
         with self._state.transaction():
             self._refused.clear()
+            self._open.clear()
+
+    def _question(self, request: ApprovalRequest) -> str:
+        """Identify what a person sees of a request."""
+        return self._state.fingerprint(
+            request.tool,
+            request.summary,
+            request.amount,
+            request.currency,
+            sorted(map(name_key, request.travellers)),
+            sorted(text.casefold() for text in request.contact),
+        )
 
     def _count(self, key: str, now: float) -> int:
         count, until = self._refused.get(key, (0, 0.0))
-        # A stored refusal may be from before the machine started, and with it its clock.
-        return count if until - _REFUSED_FOR <= now < until else 0
+        return count if _still_counts(until, now) else 0
+
+    def _open_questions(self, tool: str, now: float) -> dict[str, float]:
+        questions = self._open.get(tool, {})
+        return {key: until for key, until in questions.items() if _still_counts(until, now)}
+
+
+def _still_counts(until: float, now: float) -> bool:
+    # A stored moment may be from before the machine started, and with it its clock.
+    return until - _REMEMBERED_FOR <= now < until

@@ -68,7 +68,7 @@ class Writes:
 
     Attributes:
         duplicates: The writes made so far.
-        refusals: The writes that a person has refused.
+        refusals: The questions that a person has not approved.
         state: What the writes share.
         clock: A monotonic clock, in seconds.
     """
@@ -154,8 +154,9 @@ class Writes:
         if isinstance(approve, str):
             if approve != request.digest:
                 raise RefusedError("other_request")
+            self.refusals.approve(request, self.clock())
             return None
-        self.refusals.check(request, self.clock())
+        self.refusals.put(request, self.clock())
         try:
             approval = yield CallHandler(approve, request)
         except Exception as error:
@@ -165,6 +166,7 @@ class Writes:
         if approval is not True:
             self.refusals.add(request, self.clock())
             raise RefusedError("declined")
+        self.refusals.approve(request, self.clock())
         if self.clock() >= until:
             raise RefusedError("approval_expired")
         return None

@@ -48,7 +48,7 @@ from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
-from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, put_question, state_of
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -189,7 +189,11 @@ class _RequestHandler:
 
     def _question(
         self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
-    ) -> InputRequiredResult:
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            put_question(self._toolkit, request)
+        except RefusedError as refusal:
+            return _result_of(refusal.answer)
         box = self._questions.box(request)
         return InputRequiredResult(
             input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
