@@ -2,7 +2,7 @@
 
 An adapter starts a recipe of docs/agent-recipes.md with a script, and returns the last words of the
 model. A script is a function: it gets the results of the tools so far, and returns the next call of
-the model, or the text that it ends with.
+the model, a list of calls of one turn, or the text that it ends with.
 """
 
 import asyncio
@@ -40,6 +40,11 @@ def read(text):
         return text
 
 
+def calls_of(move):
+    """Return the calls of a turn."""
+    return move if isinstance(move, list) else [move]
+
+
 def langgraph(sandbox, script, ask):
     pytest.importorskip("langchain", reason="langchain is not installed")
     from langchain_core.language_models import BaseChatModel
@@ -59,8 +64,11 @@ def langgraph(sandbox, script, ask):
             if isinstance(move, str):
                 message = AIMessage(move)
             else:
-                call = {"name": move[0], "args": move[1], "id": f"call-{len(results)}"}
-                message = AIMessage("", tool_calls=[call])
+                calls = [
+                    {"name": name, "args": arguments, "id": f"call-{len(results)}-{number}"}
+                    for number, (name, arguments) in enumerate(calls_of(move))
+                ]
+                message = AIMessage("", tool_calls=calls)
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     with client_of(sandbox) as ferry:
@@ -76,7 +84,9 @@ def pydantic_ai(sandbox, script, ask):
         parts = [part for message in messages for part in message.parts]
         results = [one.content for one in parts if isinstance(one, ToolReturnPart)]
         move = script(results)
-        return ModelResponse([TextPart(move) if isinstance(move, str) else ToolCallPart(*move)])
+        if isinstance(move, str):
+            return ModelResponse([TextPart(move)])
+        return ModelResponse([ToolCallPart(*call) for call in calls_of(move)])
 
     loop = asyncio.new_event_loop()  # `run_sync` would make one, and leave it open
     asyncio.set_event_loop(loop)
@@ -100,8 +110,10 @@ def openai_agents(sandbox, script, ask):
         move = script([read(one["output"]) for one in outputs])
         if isinstance(move, str):
             return [assistant_message(move)]
-        name, arguments = move
-        return [function_call(name, json.dumps(arguments), call_id=f"call-{len(outputs)}")]
+        return [
+            function_call(name, json.dumps(arguments), call_id=f"call-{len(outputs)}-{number}")
+            for number, (name, arguments) in enumerate(calls_of(move))
+        ]
 
     set_tracing_disabled(disabled=True)  # traces go to OpenAI
 

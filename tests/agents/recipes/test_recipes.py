@@ -10,6 +10,8 @@ from tests.agents.recipes.adapters import ADAPTERS, client_of
 from tests.support.tiers import LONG, mostly_long
 
 pytestmark = pytest.mark.timeout(300)  # importing a framework takes seconds
+SEVERAL_A_TURN = ["langgraph", "openai_agents", "pydantic_ai"]
+"""The recipes whose frameworks collect the questions of a turn."""
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
 
@@ -43,6 +45,22 @@ def test_a_recipe_books_only_what_a_person_approves(run, ferry_sandbox, agrees):
     assert end == "done" or not agrees
     (question,) = questions
     assert "EUR" in question
+    assert ferry_sandbox.counters.requests["bookings.create"] == agrees
+
+
+@LONG
+@pytest.mark.parametrize("agrees", [True, False])
+@pytest.mark.parametrize("run", SEVERAL_A_TURN, indirect=True)
+def test_equal_calls_of_one_turn_are_one_question(run, ferry_sandbox, agrees):
+    def book_twice(results):
+        if len(results) > 1:
+            return "the end"
+        move = book_a_trip(results)
+        return [move, move] if results else move
+
+    questions = []
+    run(book_twice, lambda question: questions.append(question) or agrees)
+    assert len(questions) == 1
     assert ferry_sandbox.counters.requests["bookings.create"] == agrees
 
 
