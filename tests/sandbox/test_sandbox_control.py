@@ -4,9 +4,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
+import httpx
 import pytest
 
-from ferry_sdk.sandbox import FaultKind, McpOptions
+from ferry_sdk.sandbox import FaultKind, McpOptions, Sandbox
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters, Effect
 from tests.support.tables import each
@@ -159,6 +160,42 @@ def test_controls_refuse_other_hosts_origins_and_methods(sandbox, http):
     assert http.get("/_sandbox/reset").status_code == 405
     assert http.head("/_sandbox/clock").status_code == 200
     assert http.get("/_sandbox/nothing").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("X-Forwarded-For", "203.0.113.9"),
+        ("X-Forwarded-For", "127.0.0.1"),
+        ("X-Forwarded-For", ""),
+        ("x-forwarded-host", "ferry.example"),
+        ("X-Forwarded-Proto", "https"),
+        ("Forwarded", "for=203.0.113.9"),
+        ("Via", "1.1 nginx"),
+        ("X-Real-IP", "203.0.113.9"),
+        ("CF-Connecting-IP", "203.0.113.9"),
+        ("True-Client-IP", "203.0.113.9"),
+        ("X-Envoy-External-Address", "203.0.113.9"),
+    ],
+)
+def test_controls_refuse_what_a_proxy_passes_on(sandbox, http, header, value):
+    refused = http.post("/_sandbox/reset", headers={header: value})
+    assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
+
+
+def test_the_page_of_the_controls_is_refused_through_a_proxy(http):
+    assert http.get("/_sandbox/", headers={"via": "1.1 nginx"}).status_code == 403
+
+
+def test_a_proxied_request_with_the_control_token_is_answered():
+    with Sandbox(control_token="control-token-of-a-team") as shared:
+        proxied = {"x-forwarded-for": "203.0.113.9"}
+        with httpx.Client(base_url=shared.base_url, headers=proxied) as proxy:
+            refused = proxy.post("/_sandbox/reset")
+            proxy.headers["authorization"] = "Bearer control-token-of-a-team"
+            answered = proxy.post("/_sandbox/reset")
+    assert refused.status_code == 401
+    assert answered.status_code == 200
 
 
 # The clock and the counters without HTTP

@@ -179,7 +179,9 @@ class Control:
                 return None
             return problem(403, "FORBIDDEN", "This origin cannot use the controls")
         if self.tokens.control is None:
-            return problem(403, "FORBIDDEN", "Only this machine can use the controls")
+            return problem(
+                403, "FORBIDDEN", "Only this machine can use the controls, and not through a proxy"
+            )
         challenge = {"www-authenticate": "Bearer"}
         return problem(401, "UNAUTHORIZED", "The control token is missing or wrong", challenge)
 

@@ -32,6 +32,24 @@ CORRELATION_ID = "x-client-correlation-id"
 LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
 _THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+_OF_PROXIES = frozenset(
+    {
+        "cdn-loop",
+        "client-ip",
+        "fly-client-ip",
+        "forwarded",
+        "true-client-ip",
+        "via",
+        "x-client-ip",
+        "x-cluster-client-ip",
+        "x-original-forwarded-for",
+        "x-original-host",
+        "x-proxyuser-ip",
+        "x-real-ip",
+    }
+)
+"""Headers that a proxy adds, besides those that begin with one of `_PREFIXES_OF_PROXIES`."""
+_PREFIXES_OF_PROXIES = ("x-forwarded-", "x-envoy-", "cf-")
 
 
 class Conventions:
@@ -165,10 +183,15 @@ def is_this_machine(request: Request) -> bool:
 
     Only the usual loopback addresses count: every other one, such as 127.0.0.2, may stand for
     another machine. The host is checked because a web page can give a name of its own to this
-    address.
+    address. A request that a proxy on this machine passes on may be of anybody.
     """
     peer = request.client.host if request.client else None
-    return peer in _THIS_MACHINE and is_loopback(requested_host(request))
+    is_direct = not any(map(_is_of_proxy, request.headers))
+    return peer in _THIS_MACHINE and is_direct and is_loopback(requested_host(request))
+
+
+def _is_of_proxy(header: str) -> bool:
+    return header in _OF_PROXIES or header.startswith(_PREFIXES_OF_PROXIES)
 
 
 def requested_host(request: Request) -> str:
