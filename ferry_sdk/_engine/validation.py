@@ -11,9 +11,10 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from ferry_sdk._engine.http import Timeout
-from ferry_sdk._runtime.hosts import is_loopback
+from ferry_sdk._runtime.hosts import is_loopback, is_loopback_address
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.types import RateLimiter, Recorder
 
@@ -163,10 +164,30 @@ def address(url: object, *, allow_http: bool) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Return whether an address is on this machine."""
-    return is_loopback(urlsplit(url).hostname or "")
+    """Return whether requests for an address certainly stay on this machine.
+
+    A name below ``localhost`` may lead elsewhere. So may every name where the environment sets a
+    proxy for https: the proxy looks for the host on its own machine. No proxy is used for plain
+    http to this machine.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host != "localhost" and not is_loopback_address(host):
+        return False
+    return parts.scheme == "http" or not _may_pass_proxy(host)
+
+
+def _may_pass_proxy(host: str) -> bool:
+    """Return whether https to a host may pass through a proxy of the environment."""
+    proxies = getproxies()
+    if proxies.keys().isdisjoint({"https", "all"}):
+        return False
+    # Libraries read patterns in NO_PROXY differently, so only the host itself counts.
+    direct = {name.strip().lower() for name in proxies.get("no", "").split(",")}
+    return direct.isdisjoint({host, "*"})
 
 
 def is_local_http(url: str) -> bool:
-    """Return whether an address is plain http on this machine."""
-    return urlsplit(url).scheme == "http" and is_local(url)
+    """Return whether an address is plain http on this machine, by its name or its address."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")

@@ -6,6 +6,7 @@ import httpx
 
 import ferry_sdk
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
+from ferry_sdk.client import transport_of
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
@@ -168,6 +169,70 @@ def test_the_environment_makes_clients_of_other_machines_read_only(clients, monk
             error = caught(kind, client.bookings.confirm, "b-1")
             assert not is_read_only or "FERRY_READ_ONLY" in str(error)
         assert bool(service.requests) != is_read_only, (value, url)
+
+
+THIS_MACHINE = [
+    "http://localhost:9",
+    "https://localhost",
+    "https://LocalHost:9",
+    "https://127.0.0.1",
+    "https://127.8.9.10",
+    "http://[::1]:9",
+    "https://[::ffff:127.0.0.1]",
+    "https://[::ffff:7f00:1]",
+]
+MAY_BE_ELSEWHERE = [
+    "https://x.localhost",
+    "http://x.localhost:9",
+    "https://localhost.",
+    "https://x.localhost.",
+    "https://localhost.example",
+    "https://127.0.0.1.example",
+    "https://127.1",
+    "https://0177.0.0.1",
+    "https://0x7f000001",
+    "https://2130706433",
+    "https://0.0.0.0",
+    "https://[::]",
+    "https://[::ffff:10.0.0.1]",
+    "https://[::127.0.0.1]",
+    "https://10.0.0.1",
+]
+
+
+@each(
+    ("url", "is_read_only"),
+    [*((url, False) for url in THIS_MACHINE), *((url, True) for url in MAY_BE_ELSEWHERE)],
+)
+def test_read_only_exempts_this_machine_alone(monkeypatch, url, is_read_only):
+    monkeypatch.setenv("FERRY_READ_ONLY", "1")
+    with Ferry("t", base_url=url, allow_http=True) as ferry:
+        assert transport_of(ferry).settings.read_only is is_read_only
+
+
+@each(
+    ("proxies", "url", "is_read_only"),
+    [
+        ({"HTTPS_PROXY": "http://proxy.example:3128"}, "https://localhost", True),
+        ({"ALL_PROXY": "http://proxy.example:3128"}, "https://127.0.0.1", True),
+        (
+            {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "localhost"},
+            "https://localhost",
+            False,
+        ),
+        ({"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "a, *"}, "https://127.0.0.1", False),
+        ({"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "host"}, "https://localhost", True),
+        ({"HTTP_PROXY": "http://proxy.example:3128"}, "https://localhost", False),
+        ({"ALL_PROXY": "http://proxy.example:3128"}, "http://localhost", False),
+    ],
+)
+def test_read_only_exempts_no_name_behind_a_proxy(monkeypatch, proxies, url, is_read_only):
+    with monkeypatch.context() as environment:
+        environment.setenv("FERRY_READ_ONLY", "1")
+        for name, value in proxies.items():
+            environment.setenv(name, value)
+        with Ferry("t", base_url=url) as ferry:
+            assert transport_of(ferry).settings.read_only is is_read_only
 
 
 def correlation_ids(service):
