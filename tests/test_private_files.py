@@ -1,6 +1,8 @@
 """Databases of SQLite are not opened where another user could change them."""
 
 import os
+import stat
+import struct
 
 import pytest
 
@@ -114,3 +116,170 @@ def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path):
     path.parent.chmod(0o777)
     with pytest.raises(ConfigurationError, match="chmod go-w"), kept.transaction():
         pass
+
+
+# Access control lists
+
+NOBODY_IN_PARTICULAR = 0xFFFFFFFF
+OWNER, USER, OWNING_GROUP, GROUP, MASK, OTHERS = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+"""The kinds of entries of an access control list."""
+READ_ONLY, EVERYTHING = 0o5, 0o7
+
+
+def access_list(*entries, mask=EVERYTHING, owning_group=READ_ONLY):
+    """Return an extended attribute with entries for a user or a group, as `setfacl` writes it."""
+    rows = [
+        (OWNER, EVERYTHING, NOBODY_IN_PARTICULAR),
+        *(row for row in entries if row[0] == USER),
+        (OWNING_GROUP, owning_group, NOBODY_IN_PARTICULAR),
+        *(row for row in entries if row[0] == GROUP),
+        (MASK, mask, NOBODY_IN_PARTICULAR),
+        (OTHERS, READ_ONLY, NOBODY_IN_PARTICULAR),
+    ]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
+
+
+def set_access_list(path, attribute, name="access"):
+    try:
+        os.setxattr(path, f"system.posix_acl_{name}", attribute)
+    except (AttributeError, OSError):
+        pytest.skip("the file system of the tests has no POSIX access control lists")
+
+
+@pytest.fixture(params=["journal", "toolkit", "local service"])
+def open_database(request):
+    """Return a function that opens a database of one kind; a refusal raises one of `REFUSALS`."""
+
+    def open_it(path):
+        match request.param:
+            case "journal":
+                read_journal(f"sqlite:///{path}")
+            case "toolkit":
+                AgentState(path)
+            case "local service":
+                SandboxState(path).close()
+
+    return open_it
+
+
+REFUSALS = (JournalError, ConfigurationError, OSError)
+SOMEBODY_WRITES = (USER, EVERYTHING, SOMEBODY)
+
+
+@pytest.mark.parametrize("where", ["in", "below", "link"])
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        access_list(SOMEBODY_WRITES),
+        access_list((USER, 0o2, SOMEBODY)),
+        access_list((GROUP, EVERYTHING, NAMED_GROUP)),
+        access_list((GROUP, EVERYTHING, SOMEBODY)),
+    ],
+    ids=["user", "user who only writes", "group", "group without a name"],
+)
+def test_a_folder_that_a_list_opens_is_refused(tmp_path, open_database, attribute, where):
+    file = database(tmp_path, 0o700, where=where)
+    set_access_list(tmp_path / "folder", attribute)
+    with pytest.raises(REFUSALS, match="folder; run: setfacl --remove-all"):
+        open_database(file)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        access_list((USER, READ_ONLY, SOMEBODY)),
+        access_list(SOMEBODY_WRITES, mask=READ_ONLY),
+        access_list((GROUP, EVERYTHING, NAMED_GROUP), mask=READ_ONLY),
+        access_list((USER, EVERYTHING, 0)),
+    ],
+    ids=["reads", "masked user", "masked group", "root"],
+)
+def test_a_list_without_another_writer_is_accepted(tmp_path, open_database, attribute):
+    file = database(tmp_path, 0o700)
+    set_access_list(file.parent, attribute)
+    open_database(file)
+
+
+def test_a_default_list_opens_no_private_file(tmp_path, open_database):
+    file = database(tmp_path, 0o700)
+    set_access_list(file.parent, access_list(SOMEBODY_WRITES), "default")
+    open_database(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
+    file = database(tmp_path, 0o700)
+    if is_root:
+        os.chown(file.parent, 0, NAMED_GROUP)
+    set_access_list(file.parent, access_list((USER, EVERYTHING, os.geteuid())))
+    assert file.parent.stat().st_mode & stat.S_IWGRP
+    open_database(file)
+
+
+def test_a_list_is_seen_while_a_state_file_is_used(tmp_path):
+    kept = AgentState(database(tmp_path, 0o700))
+    set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))
+    with pytest.raises(ConfigurationError, match="setfacl"), kept.transaction():
+        pass
+
+
+def test_a_list_of_a_sticky_folder_above_is_accepted(tmp_path, open_database):
+    file = database(tmp_path, 0o1777, where="below")
+    set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))
+    open_database(file)
+
+
+# Links and files
+
+
+def test_each_link_on_the_way_is_looked_at(tmp_path, open_database):
+    """One link leads to the next, which lies in a folder that is open to everybody."""
+    private, shared = tmp_path / "private", tmp_path / "shared"
+    private.mkdir(mode=0o700)
+    shared.mkdir()
+    (shared / "second").symlink_to(private)
+    (private / "first").symlink_to("../shared/second")
+    shared.chmod(0o777)
+    with pytest.raises(REFUSALS, match="shared; run: chmod go-w"):
+        open_database(private / "first" / "file.db")
+
+
+@pytest.mark.skipif(not is_root, reason="only root can give a link away")
+def test_a_link_of_another_user_is_refused(tmp_path, open_database):
+    file = database(tmp_path, 0o1777, where="link")
+    os.chown(file, SOMEBODY, -1, follow_symlinks=False)
+    with pytest.raises(REFUSALS, match=r"the link .* belongs to another user"):
+        open_database(file)
+
+
+def test_a_loop_of_links_is_refused(tmp_path, open_database):
+    file = tmp_path / "file.db"
+    file.symlink_to(file)
+    with pytest.raises(REFUSALS):
+        open_database(file)
+
+
+def test_a_path_may_leave_the_folder_of_a_link(tmp_path, monkeypatch):
+    (tmp_path / "private" / "deep").mkdir(parents=True, mode=0o700)
+    (tmp_path / "link").symlink_to("private/deep")
+    monkeypatch.chdir(tmp_path)
+    AgentState("link/../file.db")
+    assert (tmp_path / "private" / "file.db").exists()
+
+
+@pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])
+def test_a_file_that_others_can_write_is_refused(tmp_path, suffix):
+    file = database(tmp_path, 0o755)
+    written = file.with_name(f"file.db{suffix}")
+    written.touch()
+    written.chmod(0o606)
+    with pytest.raises(JournalError, match=f"file.db{suffix}; run: chmod go-w"):
+        read_journal(f"sqlite:///{file}")
+
+
+def test_a_journal_that_others_can_read_is_opened(tmp_path):
+    file = database(tmp_path, 0o755)
+    file.touch()
+    file.chmod(0o644)
+    read_journal(f"sqlite:///{file}")

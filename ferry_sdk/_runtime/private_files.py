@@ -7,6 +7,7 @@ else can create files in its folder, and nobody else can replace the folder.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from ferry_sdk._runtime.access_lists import read_writers
 from ferry_sdk._runtime.fork import ProcessLock
 
 StrPath = str | os.PathLike[str]
@@ -23,6 +25,8 @@ _IDENTITY: Final = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
 FROM pragma_application_id, pragma_user_version
 """
+_MOST_LINKS: Final = 40
+"""Links that may follow each other, as in Linux."""
 _CREATION: Final = ProcessLock()
 _ROOT: Final = 0
 _UNMAPPED: Final = 65_534
@@ -37,9 +41,13 @@ def find_risk(database: StrPath) -> str | None:
     - Its folder belongs to this user or to root, and nobody else can create files in it. The sticky
       bit does not help.
     - Nobody else can rename entries of the folders above. There, the sticky bit is enough.
-    - SQLite's files beside the database are regular files of this user or of root.
+    - The same holds for the folders of each link on the way, and the link belongs to this user or
+      to root: whoever can replace a link chooses the database.
+    - The database and SQLite's files beside it are regular files of this user or of root, and
+      nobody else can write to them.
 
-    A group without other members may write: many systems give each user such a group.
+    A group without other members may write: many systems give each user such a group. Users and
+    groups of an access control list count as others (on Linux).
 
     Raises:
         OSError: The path cannot be resolved.
@@ -47,16 +55,53 @@ def find_risk(database: StrPath) -> str | None:
     """
     if os.name != "posix":
         return None
+    return _risk_around(database) or _risk_of_file(Path(os.path.realpath(database)))
+
+
+def _risk_around(database: StrPath) -> str | None:
+    """Return how another user could change a database by its folders or the files beside it."""
+    if os.name != "posix":
+        return None
     file = Path(os.path.realpath(database))
-    # The path may lead through links, and whoever can replace a link chooses the database.
-    unresolved = Path(os.path.abspath(os.fspath(database)))  # noqa: PTH100 -- keeps the links
-    above = {*file.parents, *unresolved.parents} - {file.parent}
+    folders, links = _way_to(database)
+    above = {*folders, *file.parents} - {file.parent}
     risks = (
         _risk_in(file.parent, is_above=False),
         *(_risk_in(folder, is_above=True) for folder in above),
-        *(_risk_beside(file.with_name(file.name + suffix)) for suffix in _SUFFIXES),
+        *(_risk_of_link(link) for link in links),
+        *(_risk_of_file(file.with_name(file.name + suffix)) for suffix in _SUFFIXES),
     )
     return next(filter(None, risks), None)
+
+
+def _way_to(database: StrPath) -> tuple[set[Path], list[Path]]:
+    """Return the folders and the links that the system passes on the way to a file.
+
+    Raises:
+        OSError: Too many links follow each other.
+    """
+    folders, links = set[Path](), list[Path]()
+    # os.path.abspath would remove `..`, which leads elsewhere behind a link.
+    remaining = [*reversed(Path(os.getcwd(), database).parts)]  # noqa: PTH109 -- one call less
+    place = Path(remaining.pop())
+    while remaining:
+        name = remaining.pop()
+        if name == "..":
+            place = place.parent
+            continue
+        folders.add(place)
+        entry = place / name
+        if not entry.is_symlink():
+            place = entry
+            continue
+        links.append(entry)
+        if len(links) > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(entry))
+        target = Path(os.readlink(entry))  # noqa: PTH115 -- Path.readlink is the same
+        if target.is_absolute():
+            place = Path(target.anchor)
+        remaining += reversed(target.relative_to(target.anchor).parts)
+    return folders, links
 
 
 def _risk_in(folder: Path, *, is_above: bool) -> str | None:
@@ -67,21 +112,46 @@ def _risk_in(folder: Path, *, is_above: bool) -> str | None:
     own = os.geteuid()
     if status.st_uid not in {own, _ROOT} and not (is_above and status.st_uid == _UNMAPPED):
         return f"{folder} belongs to another user; use a folder of your own"
+
     is_protected = is_above and status.st_mode & stat.S_ISVTX
-    is_open = status.st_mode & stat.S_IWOTH or (
-        status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid)
-    )
-    if is_protected or not is_open:
+    command = None if is_protected else _command_against_writers(folder, status)
+    if command is None:
         return None
     is_shared = status.st_uid != own or status.st_mode & stat.S_ISVTX  # such as /tmp
-    advice = "use a folder of your own" if is_shared else f"run: chmod go-w {folder}"
+    advice = "use a folder of your own" if is_shared else f"run: {command} {folder}"
     return f"other users can write to {folder}; {advice}"
 
 
-def _is_private(group_id: int) -> bool:
-    """Return whether nobody else belongs to a group: it has this user's name, or no name at all.
+def _command_against_writers(path: Path, status: os.stat_result) -> str | None:
+    """Return the command that keeps other users from writing; None if nobody else can write."""
+    by_list = read_writers(path)
+    may_group_write = bool(status.st_mode & stat.S_IWGRP)
+    if by_list is not None:
+        may_group_write = by_list.owning_group  # with a list, the bit in the mode is its mask
+    if status.st_mode & stat.S_IWOTH or (
+        may_group_write and not _is_private(status.st_gid, may_lack_name=True)
+    ):
+        return "chmod go-w"
+    if by_list is None:
+        return None
+    may_user_write = any(user not in {os.geteuid(), _ROOT} for user in by_list.users)
+    may_group_write = any(not _is_private(group, may_lack_name=False) for group in by_list.groups)
+    return "setfacl --remove-all" if may_user_write or may_group_write else None
 
-    A container's volume may belong to a group that has no name.
+
+def _risk_of_link(link: Path) -> str | None:
+    if link.lstat().st_uid in {os.geteuid(), _ROOT, _UNMAPPED}:
+        return None
+    return f"the link {link} belongs to another user; use a path without it"
+
+
+def _is_private(group_id: int, *, may_lack_name: bool) -> bool:
+    """Return whether nobody else belongs to a group: it has this user's name.
+
+    Args:
+        group_id: The group.
+        may_lack_name: The answer for a group without a name. A container's volume may belong to
+            such a group.
     """
     import grp  # noqa: PLC0415 -- not available on Windows
     import pwd  # noqa: PLC0415 -- the same
@@ -89,7 +159,7 @@ def _is_private(group_id: int) -> bool:
     try:
         group = grp.getgrgid(group_id)
     except KeyError:
-        return True
+        return may_lack_name
     try:
         user = pwd.getpwuid(os.geteuid())
     except KeyError:
@@ -97,14 +167,16 @@ def _is_private(group_id: int) -> bool:
     return group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
 
 
-def _risk_beside(file: Path) -> str | None:
+def _risk_of_file(file: Path) -> str | None:
     try:
         status = file.lstat()
     except OSError:
         return None
-    if stat.S_ISREG(status.st_mode) and status.st_uid in {os.geteuid(), _ROOT}:
-        return None
-    return f"{file} is not a file of yours, and SQLite would use it; find out whose it is"
+    if not stat.S_ISREG(status.st_mode) or status.st_uid not in {os.geteuid(), _ROOT}:
+        return f"{file} is not a file of yours, and SQLite would use it; find out whose it is"
+    if (command := _command_against_writers(file, status)) is not None:
+        return f"other users can write to {file}; run: {command} {file}"
+    return None
 
 
 def find_exposure(status: os.stat_result, path: Path) -> str | None:
@@ -141,7 +213,7 @@ class PrivateDatabase:
     def __init__(
         self, path: StrPath, *, application_id: int, version: int, tables: Sequence[str]
     ) -> None:
-        if (risk := find_risk(path)) is not None:
+        if (risk := _risk_around(path)) is not None:
             raise FileRefusedError(risk)
         self.path: Path = Path(os.path.realpath(path))
         self._given_path = os.path.abspath(os.fspath(path))  # noqa: PTH100 -- keeps the links
@@ -165,7 +237,7 @@ class PrivateDatabase:
             sqlite3.Error: SQLite cannot open it.
         """
         status = self.path.stat()
-        risk = find_exposure(status, self.path) or find_risk(self.path)
+        risk = find_exposure(status, self.path) or _risk_around(self.path)
         if risk is not None:
             raise FileRefusedError(risk)
         self._identity = self._identity or (status.st_dev, status.st_ino)
