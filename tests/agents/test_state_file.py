@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -257,6 +258,40 @@ def test_an_empty_private_file_and_one_of_an_earlier_release_are_used(again, pat
     assert path.stat().st_size > 0
     sql(path, "PRAGMA application_id = 0x46657272")
     again()
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, empty], ids=["removed", "emptied"])
+def test_a_lost_file_does_not_begin_anew(again, path, lose):
+    again().book()
+    lose(path)
+    with pytest.raises(ConfigurationError, match="is gone or empty: put it back"):
+        again(spend_limit={"EUR": 20})
+    with pytest.raises(ConfigurationError, match="is gone or empty"):
+        again(state=path.parent / "." / path.name)
+    again(state=path.with_name("another.db")).book()
+
+
+def test_a_lost_file_may_be_put_back(again, path):
+    again(spend_limit={"EUR": 20}).book()
+    aside = path.rename(path.with_name("aside.db"))
+    with pytest.raises(ConfigurationError):
+        again()
+    aside.rename(path)
+    toolkit = again(spend_limit={"EUR": 20})
+    toolkit.fail("bookings_create", "spend_limit", **order(toolkit.sailings()[1]))
+
+
+def test_a_new_file_is_logged(again, path, caplog):
+    caplog.set_level("INFO", "ferry_sdk")
+    for _ in range(2):
+        again()
+    new = [one for one in caplog.messages if "a new state file" in one]
+    assert len(new) == 1
+    assert str(path) in new[0]
 
 
 def test_a_file_that_is_lost_allows_no_write_and_a_closed_one_leaves_a_write_unknown(

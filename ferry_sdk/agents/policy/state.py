@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import sqlite3
@@ -16,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -24,6 +26,8 @@ from pydantic_core import to_jsonable_python
 from ferry_sdk._runtime.fork import ProcessLock
 from ferry_sdk._runtime.private_files import FileRefusedError, PrivateDatabase
 from ferry_sdk.errors import ConfigurationError
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -46,6 +50,12 @@ _FORGET_OLDEST: Final = (
     "DELETE FROM entries WHERE kind = ? AND place <= "
     "(SELECT place FROM entries WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)"
 )
+
+
+_USED: Final[set[Path]] = set()
+"""The files that this process has used. One that is gone must not begin anew unnoticed: nothing
+would count as spent, and every write could be made again."""
+_IF_GONE: Final = "put it back, or use another file to begin with nothing spent"
 
 
 class Recent(OrderedDict[K, V]):
@@ -100,7 +110,7 @@ class AgentState(State):
 
     Raises:
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
-            or others can use it or change its folder.
+            others can use it or change its folder, or this process has used it and it is gone.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -109,6 +119,7 @@ class AgentState(State):
         self._is_open = False
         self.added: dict[str, int] = {}
         try:
+            is_new = _is_new(path)
             self._database = PrivateDatabase(
                 path, application_id=_APPLICATION, version=_VERSION, tables=_TABLES
             )
@@ -121,6 +132,9 @@ class AgentState(State):
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
         self._is_open = True
+        _USED.add(self._database.path)
+        if is_new:
+            logger.info("a new state file was made, in which nothing counts as spent: %s", path)
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection, None, None]:
@@ -169,6 +183,19 @@ class AgentState(State):
     def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
+
+
+def _is_new(path: str | os.PathLike[str]) -> bool:
+    """Return whether a state file is not there yet, or empty.
+
+    Raises:
+        FileRefusedError: It is, although this process has used it.
+    """
+    file = Path(os.path.realpath(path))
+    is_new = not file.exists() or file.stat().st_size == 0
+    if is_new and file in _USED:
+        raise FileRefusedError(f"{path!s} is gone or empty: {_IF_GONE}")
+    return is_new
 
 
 @dataclass(frozen=True, eq=False)
