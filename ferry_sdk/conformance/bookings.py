@@ -10,12 +10,14 @@ from typing import Any, Final, NamedTuple
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
 from ferry_sdk.conformance.probes import ADULT
+from ferry_sdk.conformance.shapes import is_object
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, PlaceType, TariffType, TicketStatus
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.planning.results import describe_unreadable
 
 _OFFSET: Final = re.compile(r"T[^T]*(Z|[+-]\d\d:?\d\d)$")
 _ABSENT: Final = object()
@@ -43,7 +45,11 @@ def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> 
     booking, body = reply.require(), reply.body
     _see_times(findings, body)
     yield from findings.try_steps(["preview"], _preview(findings, booking))
-    if with_ticket:
+    if not with_ticket:
+        return
+    if not booking.tickets:
+        findings.miss(_BY_TICKETS, "the booking has no tickets")
+    else:
         steps = _see_ticket(findings, body["tickets"][0], booking.tickets[0].id)
         yield from findings.try_steps(_BY_TICKETS, steps)
 
@@ -65,14 +71,18 @@ def _see_times(findings: Findings, record: Any) -> None:  # noqa: ANN401 -- deco
 
 def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
     """Yield the times of a booking or a ticket."""
-    actions: dict[str, Any] = record.get("possible_actions", {})
-    yield from filter(
-        None, (record.get("expire_at"), *(action["timeLimit"] for action in actions.values()))
-    )
-    for ticket in record.get("tickets", [record]):
-        for leg in ticket["availability"].values():
-            if leg and leg.get("journey"):
-                yield leg["journey"]["depart_at"]
+    times = [record.get("expire_at")]
+    times += [action.get("timeLimit") for action in _objects_in(record.get("possible_actions"))]
+    for ticket in record.get("tickets") or [record]:
+        for leg in _objects_in(ticket.get("availability")):
+            times += [journey.get("depart_at") for journey in _objects_in([leg.get("journey")])]
+    yield from (time for time in times if isinstance(time, str))
+
+
+def _objects_in(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -- decoded JSON
+    """Return the objects in a list or an object; nothing of another value, such as null."""
+    members = value.values() if is_object(value) else value
+    return [member for member in members or () if is_object(member)]
 
 
 def _preview(findings: Findings, booking: Booking) -> Flow[None]:
@@ -138,7 +148,10 @@ def choose(
         for sailing in reply.value or ():
             choices += _choices(sailing, limit, currency)
     if not choices:
-        findings.miss(BY_WRITES, "no sailing within the price was found")
+        problem = "no sailing within the price was found"
+        if findings.unreadable:
+            problem += f"; {describe_unreadable(findings.unreadable)}"
+        findings.miss(BY_WRITES, problem)
         return None
     return min(choices, key=lambda choice: (not choice.is_better, choice.tariff.amount))
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ferry_sdk._engine.effects import CallUser, Flow
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
@@ -25,11 +26,25 @@ from ferry_sdk.errors import (
     TransportError,
     UnexpectedResponseError,
 )
+from ferry_sdk.models.records import Records
+from ferry_sdk.planning.results import Matches, UnreadableAnswer, unreadable_answers
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _WITHOUT_REPLY: Final = {"recover", "routes.find"}
 """The calls that consist of others, so that they have no reply of their own."""
+_SUCCESS: Final = range(200, 300)
+_LISTS: Final = frozenset(
+    {
+        "availability.search",
+        "catalogue.departures",
+        "catalogue.journeys",
+        "catalogue.ports",
+        "mcp.departures",
+        "mcp.search_availability",
+    }
+)
+"""The calls whose result is a list of records. Where none can be read, they raise an error."""
 _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """The errors of a probe that reads a reply of another form."""
 
@@ -53,6 +68,7 @@ class Findings:
         requests: How many requests were sent.
         replies: The last reply to each operation by its name, as soon as there is one, even if an
             interruption keeps it from the probe.
+        unreadable: The lists with records that could not be read, without their values.
         left: The booking that may not be cancelled, in words. It is set before the booking is sent,
             and only the reply to its cancellation clears it, so it is true at any interruption.
     """
@@ -62,6 +78,7 @@ class Findings:
         self.reasons: dict[str, str] = {}
         self.requests: int = 0
         self.replies: dict[str, Observation] = {}
+        self.unreadable: list[UnreadableAnswer] = []
         self.left: str | None = None
         self.ferry: Ferry | AsyncFerry = ferry
         self.recording = None if record is None else Recording(record, self._read_tokens)
@@ -86,11 +103,23 @@ class Findings:
             self.replies[operation] = observe_failure(error)
         reply = self.replies[operation]
         self.requests += reply.requests
+        self._note_unreadable(operation, reply)
         recording, self.recording = self.recording, None  # after a failure, nothing is recorded
         if recording is not None:
             recording.add(operation, reply)
         self.recording = recording
         return reply
+
+    def _note_unreadable(self, operation: str, reply: Observation) -> None:
+        """Note the records of a reply that could not be read."""
+        if isinstance(reply.value, Matches):  # routes, which are made of several catalogues
+            routes = cast("Matches[object]", reply.value)
+            self.unreadable += map(_without_values, routes.unreadable)
+        elif isinstance(reply.value, Records):
+            records = cast("Records[object]", reply.value)
+            self.unreadable += map(_without_values, unreadable_answers(operation, records))
+        elif operation in _LISTS and is_unreadable(reply.error):
+            self.unreadable.append(UnreadableAnswer(None, operation, ()))
 
     def miss(self, names: Iterable[str], reason: str) -> None:
         """Note why assumptions were not seen."""
@@ -141,8 +170,24 @@ class Findings:
         return [secret.current for secret in secrets if secret is not None and secret.current]
 
 
+def _without_values(answer: UnreadableAnswer) -> UnreadableAnswer:
+    records = tuple(replace(record, raw=None) for record in answer.records)
+    return replace(answer, records=records)
+
+
 def describe(error: FerryError) -> str:
     """Return an error in words, without the service's."""
+    if is_unreadable(error):
+        return f"what the service sent could not be read ({_name_of(error)})"
+    return _name_of(error)
+
+
+def is_unreadable(error: FerryError | None) -> bool:
+    """Return whether a successful reply came that could not be read."""
+    return isinstance(error, UnexpectedResponseError) and error.status_code in _SUCCESS
+
+
+def _name_of(error: FerryError) -> str:
     if isinstance(error, APIError | UnexpectedResponseError) and error.status_code is not None:
         return f"{type(error).__name__}, HTTP {error.status_code}"
     return type(error).__name__

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import parse_date
-from ferry_sdk.conformance.findings import Findings, NotSeenError, describe
+from ferry_sdk.conformance.findings import Findings, NotSeenError, describe, is_unreadable
 from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.conformance.shapes import (
     error_shape,
@@ -25,6 +25,7 @@ from ferry_sdk.conformance.shapes import (
 )
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
+from ferry_sdk.planning.results import describe_unreadable
 from ferry_sdk.planning.routes import Route
 
 ADULT: Final[Mapping[str, object]] = {"type": "Adult", "gender": "Female", "age": 34}
@@ -101,6 +102,8 @@ class Probes:
         now = parse_date(reply.headers.get("date", ""))
         if now is not None:
             self.today = datetime.fromtimestamp(now, timezone.utc).date()
+        if not ports:
+            raise NotSeenError("the service has no ports")
         codes = sum(bool(re.fullmatch(r"[A-Z]{2}", port.country)) for port in ports)
         self.seen["port_country"] = "code" if codes / len(ports) > 1 / 2 else "name"
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
@@ -122,7 +125,14 @@ class Probes:
         for route in (journey.route for journey in journeys):
             ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
             pair = {ends[0], ends[-1]}
-            kinds["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
+            if pair <= names:
+                kinds["names"] += 1
+            elif pair <= codes:
+                kinds["codes"] += 1
+            else:
+                kinds["another text"] += 1
+        if not kinds:
+            raise NotSeenError("the service has no journeys")
         self.seen["journey_route"] = kinds.most_common(1)[0][0]
 
     def _unknown_ids(self) -> Flow[None]:
@@ -153,6 +163,8 @@ class Probes:
             yield from self._routes()
         if not self.lines:
             reply.require()
+            if self.findings.unreadable:
+                raise NotSeenError(f"no route was found: {self._unreadable}")
             raise NotSeenError("no route was found")
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
         reply = yield from self._search(wrong, self._day)
@@ -186,20 +198,11 @@ class Probes:
         return date.fromordinal(min(self.today.toordinal() + days, date.max.toordinal()))
 
     def _searches(self) -> Flow[None]:
-        for line in self.lines[:_MOST_ROUTES]:
-            reply = yield from self._search(line, self._day)
-            if reply.value:
-                break
-        else:
-            raise NotSeenError("no sailing was found")
+        line, reply = yield from self._line_with_sailings()
         self.lines = [line, *(other for other in self.lines if other != line)]
-        sailings, raw = reply.value, raw_list(reply.body)
+        sailings = reply.value
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
-        tariffs = [tariff for sailing in raw for tariff in sailing.get("tariffs") or ()]
-        if not tariffs:
-            raise NotSeenError("no sailing with a tariff was found")
-        self.seen["currency"] = _case(tariffs[0]["currency"])
-        self.seen["balance"] = _balance(tariffs)
+        yield from self.findings.try_steps(["currency", "balance"], self._amounts(reply.body))
         yield from self.findings.try_steps(["amount"], self._two_adults(line, sailings))
         yield from self.findings.try_steps(["out_time"], self._later(line, sailings))
         yield from self.findings.try_steps(["return_search"], self._return(line))
@@ -209,17 +212,39 @@ class Probes:
         else:
             self.findings.miss(["no_journeys"], "no sailing names its provider")
 
+    def _line_with_sailings(self) -> Flow[tuple[Line, Observation]]:
+        """Search a few lines; return the first with sailings that can be read, and the reply."""
+        problem = "no sailing was found"
+        for line in self.lines[:_MOST_ROUTES]:
+            reply = yield from self._search(line, self._day)
+            if reply.value:
+                return line, reply
+            if reply.error is not None and is_unreadable(reply.error):
+                problem = describe(reply.error)
+        raise NotSeenError(problem)
+
+    def _amounts(self, body: object) -> Flow[None]:
+        """Look at the tariffs as they were sent, also of sailings that cannot be read."""
+        yield from ()
+        tariffs = [*_raw_tariffs(body)]
+        if not tariffs:
+            raise NotSeenError("no tariff was found")
+        self.seen["currency"] = _case(tariffs[0]["currency"])
+        self.seen["balance"] = _balance(tariffs)
+
     def _search(self, line: Line, day: date, **more: Any) -> Flow[Observation]:  # noqa: ANN401 -- arguments of a search
         return self._call("availability.search", **line.search(day, **more))
 
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Flow[None]:
         reply = yield from self._search(line, self._day, passengers=[ADULT, ADULT])
-        prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
+        prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone if sailing.tariffs}
         ratios = [
             _cheapest(sailing) / prices[sailing.depart_at]
             for sailing in reply.require()
-            if sailing.depart_at in prices
+            if sailing.tariffs and prices.get(sailing.depart_at)
         ]
+        if not ratios:
+            raise NotSeenError("no sailing with a price for one adult and for two was found")
         ratio = sorted(ratios)[len(ratios) // 2]
         self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
@@ -228,12 +253,18 @@ class Probes:
         if len(times) == 1:
             raise NotSeenError("no day with several sailings was found")
         later = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
-        is_first = min(sailing.depart_at for sailing in later.require()) < times[1]
+        departures = [sailing.depart_at for sailing in later.require()]
+        if not departures:
+            raise NotSeenError("no sailing was found from the time of a sailing on")
+        is_first = min(departures) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
     def _return(self, line: Line) -> Flow[None]:
         ends = line.arrive_code, line.depart_code
-        back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
+        lines_back = (line for line in self.lines if (line.depart_code, line.arrive_code) == ends)
+        back = next(lines_back, None)
+        if back is None:
+            raise NotSeenError("no line sails back")
         day = self._ahead(_DAYS_AHEAD + 2)
         both_ways = {"ret_journey_id": back.out_journey_id, "ret_at": day, "ret_time": "00:00"}
         sailings = (yield from self._search(line, self._day, **both_ways)).require()
@@ -279,6 +310,10 @@ class Probes:
             return
         raise NotSeenError("no day without sailings was found")
 
+    @property
+    def _unreadable(self) -> str:
+        return describe_unreadable(self.findings.unreadable)
+
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
         """Yield days between two departures of a line on which it does not sail."""
         for line, days in self._days.items():
@@ -307,6 +342,17 @@ def _seconds_between(times: Sequence[datetime]) -> float:
 
 def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price
     return min(tariff.amount for tariff in sailing.tariffs)
+
+
+def _raw_tariffs(body: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the tariffs of a search as they were sent, those with amounts and a currency."""
+    for sailing in raw_list(body):
+        tariffs: Any = sailing.get("tariffs") if is_object(sailing) else None
+        if not is_list(tariffs):
+            continue
+        for tariff in tariffs:
+            if is_object(tariff) and tariff.keys() >= {"currency", "amount", "balance_amount"}:
+                yield tariff
 
 
 def _case(currency: str) -> str:

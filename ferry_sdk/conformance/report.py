@@ -8,6 +8,7 @@ from typing import Literal
 
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, Assumption
 from ferry_sdk.conformance.findings import Findings
+from ferry_sdk.planning.results import UnreadableAnswer
 
 Verdict = Literal["holds", "differs", "not seen"]
 
@@ -38,6 +39,8 @@ class ConformanceReport:
         rows: One for each assumption.
         requests: How many requests were sent.
         left: The booking that was made and may not be cancelled, in words; None without one.
+        unreadable: The lists with records that could not be read, without their values. The rows
+            tell of the other records alone.
 
     Example:
         ```python
@@ -57,6 +60,7 @@ class ConformanceReport:
     rows: tuple[ConformanceRow, ...]
     requests: int
     left: str | None = None
+    unreadable: tuple[UnreadableAnswer, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -78,7 +82,9 @@ class ConformanceReport:
 def build_report(findings: Findings) -> ConformanceReport:
     """Compare what was seen with what is assumed."""
     rows = tuple(_compare(assumption, findings) for assumption in ASSUMPTIONS)
-    return ConformanceReport(rows, findings.requests, findings.left)
+    return ConformanceReport(
+        rows, findings.requests, findings.left, unreadable=tuple(findings.unreadable)
+    )
 
 
 def _compare(assumption: Assumption, findings: Findings) -> ConformanceRow:

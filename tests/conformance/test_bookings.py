@@ -1,6 +1,7 @@
 """The booking that a check makes is cancelled, whatever happens."""
 
 import gc
+import json
 import logging
 import signal
 import sys
@@ -15,14 +16,14 @@ import pytest
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _interruption
-from ferry_sdk.conformance import bookings, check_with_booking, checks, probes
+from ferry_sdk.conformance import bookings, check, check_with_booking, checks, probes
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.recordings import Recording
 from tests.conformance.conftest import holding, make, seen
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
-from tests.support.trip import NOW
+from tests.support.trip import NOW, booked
 
 BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == PROBES[-1]}
 BOTH = ["bookings.create", "bookings.cancel"]
@@ -275,3 +276,27 @@ def test_a_booking_that_signals_leave_is_named(
     assert line > 50
     assert doubles > line / step / 2
     record_property("pairs of signals in a check that makes a booking", doubles)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"possible_actions": []},
+        {"possible_actions": None},
+        {"possible_actions": {"Cancel": {"type": "optional"}}},
+        {"expire_at": None},
+    ],
+)
+def test_fields_that_decide_nothing_hide_no_row(ferry, change):
+    booking_id = booked(ferry).booking_id
+    body = json.loads(ferry.with_raw_response.bookings.get(booking_id).content)
+    findings = Findings(ferry)
+    bookings._see_times(findings, body | change)
+    assert findings.seen["times"] == "with_offset"
+
+
+def test_a_booking_without_tickets_is_called_so(ferry, sandbox):
+    booking_id = booked(ferry).booking_id
+    body = json.loads(ferry.with_raw_response.bookings.get(booking_id).content)
+    sandbox.faults.add("wrong_shape", "bookings.get", times=None, value=body | {"tickets": []})
+    assert seen(check(ferry, booking_id=booking_id))["qr_code"] == "the booking has no tickets"

@@ -155,3 +155,93 @@ def test_a_wrong_token_or_an_unreachable_service_ends_the_check(sandbox):
 def test_event_streams_are_read_like_json(ferry, sandbox):
     sandbox.mcp.set(reply="sse", line_end="cr", comments=True, several_lines=True)
     assert holding(check(ferry)) >= OF[READS]
+
+
+@pytest.fixture
+def sailings(ferry):
+    """Return the sailings of a search as the service sends them."""
+    return json.loads(ferry.with_raw_response.availability.search(**SEARCH).content)
+
+
+def test_an_unreadable_sailing_hides_no_other_row(ferry, sandbox, sailings):
+    broken = sailings[0] | {"depart_at": None, "tariffs": None}
+    value = [broken, *sailings]
+    sandbox.faults.add("wrong_shape", "availability.search", times=None, value=value)
+    report = check(ferry)
+    assert {"currency", "balance", "search_list", "no_journeys"} <= holding(report)
+    answer = next(one for one in report.unreadable if one.operation == "availability.search")
+    assert answer.records[0].index == 0
+    assert answer.records[0].raw is None
+
+
+def test_unreadable_sailings_are_not_called_none(ferry, sandbox, sailings):
+    for sailing in sailings:
+        sailing["depart_at"] = None
+    sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings)
+    report = check(ferry)
+    problem = "what the service sent could not be read (UnexpectedResponseError, HTTP 200)"
+    assert seen(report)["amount"] == seen(report)["currency"] == problem
+    assert "availability.search" in {one.operation for one in report.unreadable}
+
+
+@pytest.mark.parametrize(
+    ("operation", "listed", "row"),
+    [
+        ("catalogue.ports", {"ports": [{"code": None}]}, "port_country"),
+        ("catalogue.journeys", {"journeys": [{"journey_id": None}]}, "journey_route"),
+        ("catalogue.departures", {"departures": [{"journey_id": None}]}, "no_journeys"),
+    ],
+)
+def test_a_catalogue_that_cannot_be_read_is_said(ferry, sandbox, operation, listed, row):
+    sandbox.faults.add("wrong_shape", operation, times=None, value=listed)
+    report = check(ferry)
+    assert "could not be read" in seen(report)[row]
+    assert operation in {one.operation for one in report.unreadable}
+
+
+def test_an_unreadable_port_is_said(ferry, sandbox):
+    ports = json.loads(ferry.with_raw_response.catalogue.ports().content)["ports"]
+    ports[3]["code"] = None
+    sandbox.faults.add("wrong_shape", "catalogue.ports", times=None, value={"ports": ports})
+    report = check(ferry)
+    assert "port_country" in holding(report)
+    (answer,) = [one for one in report.unreadable if one.operation == "catalogue.ports"]
+    assert [record.index for record in answer.records] == [3]
+
+
+def test_nothing_unreadable_is_said_of_the_local_service(ferry):
+    assert check(ferry).unreadable == ()
+
+
+def test_a_line_without_a_way_back_is_said(ferry):
+    probes = Probes(Findings(ferry))
+    make(ferry, probes.steps())
+    alone = probes.lines[0]._replace(depart_code="XXNOW")
+    probes.findings.reasons.clear()
+    make(ferry, probes.findings.try_steps(["return_search"], probes._return(alone)))
+    assert probes.findings.reasons == {"return_search": "no line sails back"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "value", "row", "reason"),
+    [
+        ("catalogue.ports", {"ports": []}, "port_country", "the service has no ports"),
+        ("catalogue.journeys", {"journeys": []}, "journey_route", "the service has no journeys"),
+    ],
+)
+def test_an_empty_catalogue_is_called_so(ferry, sandbox, operation, value, row, reason):
+    sandbox.faults.add("wrong_shape", operation, times=None, value=value)
+    assert seen(check(ferry))[row] == reason
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "reason"),
+    [
+        ({"tariffs": []}, "currency", "no tariff was found"),
+        ({"tariffs": []}, "amount", "no sailing with a price for one adult and for two was found"),
+    ],
+)
+def test_sailings_without_prices_are_called_so(ferry, sandbox, sailings, change, row, reason):
+    value = [sailing | change for sailing in sailings]
+    sandbox.faults.add("wrong_shape", "availability.search", times=None, value=value)
+    assert seen(check(ferry))[row] == reason

@@ -13,14 +13,24 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
+from ferry_sdk.cli.orders.trips import unreadable_members
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, Yes, option, parse_amount, problem_of
-from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
+from ferry_sdk.cli.terminal.output import (
+    count,
+    moment,
+    print_json,
+    print_table,
+    say,
+    show_progress,
+    warn,
+)
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.planning.results import describe_unreadable
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,8 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
     if options.profile is not None:
         _write(options.profile, report)
     if common.as_json:
-        print_json({"conformance": {**asdict(report), "profile": report.profile()}})
+        members = {**asdict(report), "unreadable": unreadable_members(report.unreadable)}
+        print_json({"conformance": {**members, "profile": report.profile()}})
     else:
         _print(report)
     if report.left is not None:
@@ -98,6 +109,8 @@ def _print(report: ConformanceReport) -> None:
     for row in rows:
         if row.verdict == "differs":
             say(f"{row.id}: {row.seen}, but assumed: {row.assumption}")
+    if report.unreadable:
+        warn(f"{describe_unreadable(report.unreadable)}: the rows tell of the others alone")
     verdicts = Counter(row.verdict for row in rows)
     numbers = [f"{verdicts[verdict]} {verdict}" for verdict in ("holds", "differs", "not seen")]
     say(f"{', '.join(numbers)}; {count(report.requests, 'request')}.")
