@@ -14,7 +14,7 @@ from ferry_sdk.scan.report import ScanReport
 def show_progress(
     report: Callable[[], ScanReport],
 ) -> Generator[Callable[[], None], None, None]:
-    """Show the searches that are done, the rate, the remaining time and the failures.
+    """Show the searches that are done, the rate, the remaining time and what went wrong.
 
     Yields a function that shows what the report is now. Nothing is shown where standard error is
     not a terminal, or rich is not installed.
@@ -32,16 +32,20 @@ def show_progress(
         progress.TextColumn("{task.fields[rate]:.1f}/s"),
         progress.TimeRemainingColumn(),
         progress.TextColumn("{task.fields[failed]} failed"),
+        progress.TextColumn("{task.fields[unreadable]}"),
         console=Console(stderr=True),
         transient=True,
     ) as bar:
         first = report()
-        task = bar.add_task("", total=first.size, completed=first.done, failed=0, rate=0)
+        task = bar.add_task(
+            "", total=first.size, completed=first.done, failed=0, unreadable="", rate=0
+        )
 
         def show() -> None:
             now = report()
             rate = bar.tasks[0].speed or 0
             done = now.done + now.failed
-            bar.update(task, completed=done, failed=now.failed, rate=rate)
+            unreadable = f"{now.unreadable} unreadable" if now.unreadable else ""
+            bar.update(task, completed=done, failed=now.failed, unreadable=unreadable, rate=rate)
 
         yield show

@@ -19,8 +19,9 @@ class ScanReport:
         answered: Searches that found sailings.
         nothing: Searches for which nothing sails.
         failed: Searches that failed. The next run repeats them.
-        unreadable: Sailings and prices that could not be read.
-        reasons: How often a search failed, or a sailing could not be read, by the reason.
+        unreadable: Sailings and prices that could not be read. Their searches are answered, and
+            not repeated. Records of the catalogues count too: routes may be missing in the scan.
+        reasons: How often a search failed, or a record could not be read, by the reason.
     """
 
     size: int = 0
@@ -42,7 +43,7 @@ class ScanReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every search has been answered."""
+        """Whether every search has been answered, also those with `unreadable` sailings."""
         return self.done == self.size
 
     def __add__(self, other: ScanReport) -> ScanReport:

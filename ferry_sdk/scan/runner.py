@@ -9,13 +9,14 @@ than it has workers: what a killed process leaves in a queue would be asked twic
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -36,6 +37,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.groups import RoutesGroup
+from ferry_sdk.planning.results import UnreadableAnswer, describe_unreadable
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.scan.parts import Part, read_done, write_part
@@ -209,9 +211,22 @@ def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResul
     return results[0]
 
 
-def look_up(
-    client_or_maker: AnyClient | MakeClient, request: ScanRequest | None
-) -> tuple[str, list[CompanyRoute]]:
+class FoundRoutes(NamedTuple):
+    """The routes of a request.
+
+    Attributes:
+        base_url: The address of the service.
+        routes: The routes of each company.
+        unreadable: How many records of each catalogue could not be read, so that routes may be
+            missing. A catalogue that could not be read at all counts as one.
+    """
+
+    base_url: str
+    routes: list[CompanyRoute]
+    unreadable: Mapping[str, int]
+
+
+def look_up(client_or_maker: AnyClient | MakeClient, request: ScanRequest | None) -> FoundRoutes:
     """Return the address of a client's service, and the routes of a request, if there is one.
 
     Raises:
@@ -219,6 +234,7 @@ def look_up(
         FerryError: The catalogues could not be read.
     """
     routes: list[Route] = []
+    unreadable: list[UnreadableAnswer] = []
     ends: Sequence[Any] = () if request is None else request.routes
 
     def steps(settings: Settings) -> Steps[Sequence[Route]]:
@@ -227,13 +243,22 @@ def look_up(
                 yield Item([ends_or_route])
                 continue
             sailed_routes = yield from RoutesGroup.find(None, *ends_or_route).steps(settings)
+            unreadable.extend(each for each in sailed_routes.unreadable if each not in unreadable)
             if not sailed_routes:
                 places = " to ".join(map(str, ends_or_route))
-                raise InvalidInputError(f"no company sails from {places}", field="routes")
+                problem = f"no company sails from {places}"
+                if unreadable:
+                    lost = describe_unreadable(unreadable)
+                    problem = f"no company is known to sail from {places}: {lost}"
+                raise InvalidInputError(problem, field="routes")
             yield Item(sailed_routes)
 
     base_url = _perform(client_or_maker, steps, routes.extend)
-    return base_url, [] if request is None else request.company_routes(routes)
+    counts: Counter[str] = Counter()
+    for answer in unreadable:
+        counts[answer.operation] += len(answer.records) or 1
+    company_routes = [] if request is None else request.company_routes(routes)
+    return FoundRoutes(base_url, company_routes, dict(counts))
 
 
 def _perform(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, datetime, timezone
 from itertools import starmap
 from pathlib import Path
@@ -108,6 +108,7 @@ class FareScan:
         self.folder: Path = validation.folder(folder, "folder")
         self._request = ScanRequest(routes, dates, parties, companies, part_size)
         self._routes: list[CompanyRoute] | None = None
+        self._unreadable: Mapping[str, int] = {}
         if not isinstance(routes, str):
             known_routes = [route for route in routes if isinstance(route, Route)]
             if len(known_routes) == len(routes):
@@ -136,7 +137,7 @@ class FareScan:
             InvalidInputError: The folder holds another scan.
             FerryError: The size is not known; see `size`.
         """
-        return sum(self._reports(), ScanReport())
+        return sum(self._reports(), self._report_of_catalogues())
 
     def plan(self, client: AnyClient | MakeClient) -> int:
         """Read the catalogues, send no search, and return the size.
@@ -149,7 +150,8 @@ class FareScan:
             FerryError: The catalogues could not be read.
         """
         if self._manifest() is None:
-            self._routes = look_up(client, self._request)[1]
+            found = look_up(client, self._request)
+            self._routes, self._unreadable = found.routes, found.unreadable
         return self.size
 
     def run(
@@ -232,6 +234,9 @@ class FareScan:
         if self._report.failed:
             failed, size = self._report.failed, self._report.size
             logger.warning("%d of %d searches failed; run again to repeat them", failed, size)
+        if self._report.unreadable:
+            unreadable = self._report.unreadable
+            logger.warning("%d records could not be read; report.reasons says why", unreadable)
         return self._report
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
@@ -239,7 +244,8 @@ class FareScan:
 
         Args:
             by: The content of a row: a ``"record"``, which is a row of the files, or a
-                ``"tariff"``, without the rows of searches that found no fare.
+                ``"tariff"``, without the rows of searches that found no fare, and of sailings that
+                could not be read: a warning in the log counts these.
             money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
 
         Raises:
@@ -253,6 +259,11 @@ class FareScan:
         paths = (part_path(self.folder, number) for number in range(searches.part_count))
         rows = read_rows(paths, scan)
         if by == "tariff":
+            unreadable = rows["status"].to_pylist().count("unreadable")
+            if unreadable:
+                logger.warning(
+                    '%d prices or sailings could not be read; by="record" shows them', unreadable
+                )
             rows = rows.filter(rows["price"].is_valid())
         exact: Any = rows.to_pandas(date_as_object=False)
         frame: DataFrame = exact.astype({"price": "float64"}) if money == "float" else exact
@@ -299,7 +310,7 @@ class FareScan:
         """Write the manifest, or check that the one in the folder is of the client's service."""
         manifest = self._manifest()
         request = self._request if manifest is None else None
-        base_url, routes = look_up(client, request)
+        base_url, routes, unreadable = look_up(client, request)
         if manifest is None:
             searches = self._request.searches(routes)
             first: Manifest = {
@@ -314,6 +325,8 @@ class FareScan:
                 "company_routes": [*routes],
                 "runs": [],
             }
+            if unreadable:
+                first["unreadable"] = {**unreadable}
             write_manifest(self.folder, first)
         elif manifest["service"] != base_url:
             raise InvalidInputError(
@@ -329,13 +342,23 @@ class FareScan:
             nothing = ScanReport(len(searches.part(number)))
             yield read_report(part_path(self.folder, number), scan) or nothing
 
+    def _report_of_catalogues(self) -> ScanReport:
+        """Return a report of the catalogues' records that could not be read, and nothing else."""
+        manifest = self._manifest()
+        unreadable = self._unreadable if manifest is None else manifest.get("unreadable", {})
+        reasons = {
+            f"{operation}: routes may be missing": number
+            for operation, number in unreadable.items()
+        }
+        return ScanReport(unreadable=sum(unreadable.values()), reasons=reasons)
+
     def _missing_parts(self) -> Iterator[Part]:
         """Return the parts with searches that are not done, and begin the report of the run."""
         scan, searches = self._searches()
         run = uuid4().hex
         reports = [*self._reports()]
-        total = sum(reports, ScanReport())
-        self._report = ScanReport(total.size, total.answered, total.nothing)
+        total = sum(reports, self._report_of_catalogues())
+        self._report = replace(total, failed=0, reasons={})
         return (
             Part(part_path(self.folder.absolute(), number), scan, searches.part(number), run)
             for number, report in enumerate(reports)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydantic import JsonValue, TypeAdapter
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk._runtime.files import TEMPORARY, read_file, write_file
 from ferry_sdk.errors import InvalidInputError
@@ -51,6 +51,8 @@ class Manifest(ManifestHead):
         part_count: The number of parts.
         company_routes: The ports, the journey and the company of each route.
         runs: The last runs: the report of each, its error, and when it began and ended.
+        unreadable: How many records of each catalogue could not be read when the routes were
+            looked up; left out if all could be.
     """
 
     scan: str
@@ -61,6 +63,7 @@ class Manifest(ManifestHead):
     part_count: int
     company_routes: list[tuple[str, str, str, str]]
     runs: list[dict[str, JsonValue]]
+    unreadable: NotRequired[dict[str, int]]
 
 
 _HEAD: Final = TypeAdapter(ManifestHead)

@@ -57,6 +57,7 @@ def scan(
         ("with sailings", report.answered),
         ("nothing sails", report.nothing),
         ("failed", report.failed or None),
+        ("could not be read", report.unreadable or None),
         ("files", into / "*.parquet"),
     ]
     document = {"folder": str(into), "report": asdict(report)}
