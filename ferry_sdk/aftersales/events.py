@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, UnexpectedResponseError
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import Stage
 
@@ -97,7 +97,8 @@ class BookingEvent:
         kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected``, ``voided`` or
             ``partially_voided``: its stage. ``lapsing``: it lapses within half an hour.
             ``changed``: a departure moved, or the total changed. ``not_known``: the service refuses
-            to show it, and it is no longer watched.
+            to show it, and it is no longer watched; or a field of it cannot be read, where `error`
+            is an `UnexpectedResponseError`, and it is still watched.
         stage: Its stage; None if it is not known.
         at: When it was read, by the service's clock, UTC.
         booking: The booking as read; None if it is not known.
@@ -112,6 +113,11 @@ class BookingEvent:
     booking: Booking | None = field(default=None, repr=False)
     before: BookingSnapshot | None = None
     error: FerryError | None = None
+
+
+def is_unreadable(error: FerryError) -> bool:
+    """Return whether a booking came of which a field cannot be read: it is so at the next read."""
+    return isinstance(error, UnexpectedResponseError) and error.field is not None
 
 
 def _departures_of(booking: Booking) -> Iterator[datetime]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -11,6 +12,7 @@ from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
 from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk.aftersales.events import is_unreadable
 from ferry_sdk.aftersales.payments import (
     KINDS,
     Discrepancy,
@@ -26,6 +28,7 @@ from ferry_sdk.errors import (
     AuthenticationError,
     ConfigurationError,
     FerryError,
+    UnexpectedResponseError,
 )
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage, TicketStatus
@@ -37,6 +40,8 @@ from ferry_sdk.resources.tickets import TicketsGroup
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
     from ferry_sdk.types import JournalEntry
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _ATTEMPTS: Final = 4
 _PAGE: Final = 1000
@@ -69,7 +74,8 @@ def reconcile(
 
     Returns:
         The discrepancies, and the unresolved writes of the journal. A booking that cannot be read
-        in several attempts is `not_known`.
+        in several attempts, or of which a field cannot be read, is `not_known`; a warning in the
+        log says why.
 
     Raises:
         InvalidInputError: A payment is invalid; `field` names it.
@@ -143,9 +149,10 @@ class Reconciler:
         ids, errors = all_ids, dict[str, FerryError]()
         for attempt in range(_ATTEMPTS):
             errors = yield from self._read(ids)
-            kinds = {booking_id: failure_kind(error) for booking_id, error in errors.items()}
-            ids = [booking_id for booking_id, kind in kinds.items() if kind is not None]
-            self._add_not_known(booking_id for booking_id in kinds if kinds[booking_id] is None)
+            ids = [booking_id for booking_id, error in errors.items() if _may_succeed(error)]
+            self._add_not_known(
+                {booking_id: error for booking_id, error in errors.items() if booking_id not in ids}
+            )
             if not ids:
                 break
             if attempt < _ATTEMPTS - 1:
@@ -154,7 +161,7 @@ class Reconciler:
                 yield from Sleep(min(pause, _LONGEST_PAUSE))
         if ids and len(ids) == len(all_ids):
             raise errors[ids[0]]
-        self._add_not_known(ids)
+        self._add_not_known({booking_id: errors[booking_id] for booking_id in ids})
         order = {booking_id: index for index, booking_id in enumerate(all_ids)}
         discrepancies = {
             kind: tuple(sorted(some, key=lambda discrepancy: order[discrepancy.booking_id]))
@@ -236,9 +243,18 @@ class Reconciler:
             add("total_differs", expected=paid.amount, found=total)
         return None
 
-    def _add_not_known(self, ids: Iterable[str]) -> None:
-        for booking_id in ids:
+    def _add_not_known(self, errors: Mapping[str, FerryError]) -> None:
+        for booking_id, error in errors.items():
+            problem = type(error).__name__
+            if isinstance(error, UnexpectedResponseError) and error.field is not None:
+                problem += f", field {error.field}"
+            logger.warning("booking %s is not known: %s", booking_id, problem)
             self._found["not_known"] += [
                 Discrepancy(booking_id, paid.amount, None, currency, None, paid.references)
                 for currency, paid in self._paid.get(booking_id, {}).items()
             ] or [Discrepancy(booking_id, None, None, None)]
+
+
+def _may_succeed(error: FerryError) -> bool:
+    """Return whether a further attempt may succeed. A field that cannot be read stays so."""
+    return failure_kind(error) is not None and not is_unreadable(error)

@@ -43,6 +43,7 @@ class Entry:
         gap: Seconds until the next read, unless a deadline comes earlier.
         failures: How often in a row a read of it failed that may succeed later.
         refusals: How often in a row the service refused to show it.
+        unreadable: How often in a row a field of it could not be read.
         is_recorded: Whether the journal knows all of this.
     """
 
@@ -54,6 +55,7 @@ class Entry:
     gap: float = _GAPS[0]
     failures: int = 0
     refusals: int = 0
+    unreadable: int = 0
     is_recorded: bool = False
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +22,7 @@ from ferry_sdk.aftersales.events import (
     BookingEvent,
     BookingSnapshot,
     EventKind,
+    is_unreadable,
     parse_snapshot,
 )
 from ferry_sdk.aftersales.schedule import Entry, Schedule
@@ -39,10 +41,13 @@ from ferry_sdk.resources.bookings import BookingsGroup
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
 
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
 _READ_TIMEOUT: Final = 20.0
 """Seconds for one read, waits for the limiter included; it is then tried again later."""
 _REFUSALS: Final = 3
-"""Refusals in a row after which a booking counts as not known: a service may need a moment."""
+"""Refusals in a row, or unreadable replies, after which a booking counts as not known: a service
+may need a moment."""
 _MOST_DOUBLINGS: Final = 6
 """A failed read is tried again after two seconds, doubled after each further failure so often."""
 
@@ -77,7 +82,9 @@ def watch(
     A booking has come to rest when it is ticketed, voided, lapsed or rejected. It is read when a
     deadline of its own passes, more often before that, and else with growing gaps of up to 15
     minutes. Reads that fail are tried again later and do not end the watch. A booking that the
-    service refuses to show three times in a row gives the event ``not_known``.
+    service refuses to show three times in a row gives the event ``not_known``, and is no longer
+    watched. So does one of which a field cannot be read three times in a row; it is still watched,
+    in case that it can be read later.
 
     Each event is given at least once. An event counts as given when the next one is asked for;
     with a journal that is recorded, so that the next watch continues where this one stopped. A
@@ -164,10 +171,16 @@ class Watcher:
             load = self._journal.load_snapshots
             texts = yield from RunBlocking(partial(load, [*self._entries]), may_be_interrupted=True)
             for booking_id, text in texts.items():
-                if snapshot := parse_snapshot(text):
-                    entry = self._entries[booking_id]
-                    entry.before, entry.given, entry.reminded = snapshot
-                    entry.is_recorded = True
+                snapshot = parse_snapshot(text)
+                if snapshot is None:
+                    logger.warning(
+                        "what the journal has of booking %s is damaged: events may come again",
+                        booking_id,
+                    )
+                    continue
+                entry = self._entries[booking_id]
+                entry.before, entry.given, entry.reminded = snapshot
+                entry.is_recorded = True
         for entry in self._entries.values():
             self._schedule.add(entry)
         self._entries.clear()
@@ -194,7 +207,11 @@ class Watcher:
         of reads in which all failed.
         """
         errors = [answer.error for answer in answers]
-        failures = [error for error in errors if error is not None and failure_kind(error)]
+        failures = [
+            error
+            for error in errors
+            if error is not None and failure_kind(error) and not is_unreadable(error)
+        ]
         if len(failures) < len(answers):
             self._rounds_failed = 0
         if failures:
@@ -211,7 +228,7 @@ class Watcher:
         date = parse_date(response.headers.get("date", ""))
         if date is not None:
             self._schedule.set_time(date)
-        entry.failures = entry.refusals = 0
+        entry.failures = entry.refusals = entry.unreadable = 0
         at = self._schedule.now()
         booking, before = response.parse(), entry.before
         after = BookingSnapshot.of(booking)
@@ -258,6 +275,9 @@ class Watcher:
         """Read the booking again later, or give it up."""
         if isinstance(error, AuthenticationError | ConfigurationError | InvalidInputError):
             raise error
+        if is_unreadable(error):
+            yield from self._handle_unreadable(entry, error)
+            return
         if failure_kind(error) is not None:
             entry.failures += 1
             self._schedule.add_next(entry, at_most=self._retry_delay(entry.failures))
@@ -266,8 +286,30 @@ class Watcher:
         if entry.refusals < _REFUSALS:
             self._schedule.add_next(entry)
             return
-        at, before = self._schedule.now(), entry.before
-        yield Item(BookingEvent(entry.booking_id, "not_known", None, at, None, before, error))
+        yield self._not_known(entry, error)
+
+    def _handle_unreadable(self, entry: Entry, error: FerryError) -> Steps[BookingEvent]:
+        """Read the booking again, soon at first; give an event when it stays unreadable."""
+        entry.unreadable += 1
+        if entry.unreadable < _REFUSALS:
+            self._schedule.add_next(entry, at_most=self._retry_delay(entry.unreadable))
+            return
+        if entry.unreadable == _REFUSALS:
+            yield self._not_known(entry, error)
+        self._schedule.add_next(entry)
+
+    def _not_known(self, entry: Entry, error: FerryError) -> Item[BookingEvent]:
+        at = self._schedule.now()
+        return Item(
+            BookingEvent(
+                booking_id=entry.booking_id,
+                kind="not_known",
+                stage=None,
+                at=at,
+                before=entry.before,
+                error=error,
+            )
+        )
 
 
 def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:

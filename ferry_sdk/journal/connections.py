@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from ferry_sdk.journal.database_file import check_file
 from ferry_sdk._runtime.fork import FORK_LOCK
+from ferry_sdk.journal.database_file import check_file
 from ferry_sdk.journal.limits import TimeLimit, Watch, limit_time
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.orders import steps
 from ferry_sdk.orders.order import Intended, Order, OrderPart
-from ferry_sdk.orders.progress import Progress, load, of_record
+from ferry_sdk.orders.progress import Progress, load, order_of_record
 from ferry_sdk.planning.catalogues import deadline_of
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -406,7 +406,8 @@ def get(order_id: str, *, journal: Journal) -> Order:
 def unfinished(*, journal: Journal) -> tuple[Order, ...]:
     """Return the orders with a step that was begun and has not ended, oldest first.
 
-    An order whose call is under way in another process is one of them.
+    An order whose call is under way in another process is one of them. So is an order whose record
+    is damaged: it has one part, whose state is ``unknown`` and whose `error` says so.
 
     Raises:
         JournalError: The journal cannot be read.
@@ -433,7 +434,7 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
         ```
     """
     records = _checked(journal).load_orders(only_unfinished=True)
-    return tuple(of_record(journal, record).order for record in records)
+    return tuple(order_of_record(journal, record) for record in records)
 
 
 def _plan(progress: Progress, flow: Flow[Order]) -> Plan[Order]:

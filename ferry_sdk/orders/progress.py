@@ -27,6 +27,7 @@ from ferry_sdk.errors import (
     AuthenticationError,
     FerryError,
     InvalidInputError,
+    JournalError,
     NotFoundError,
     OrderError,
     OutcomeUnknownError,
@@ -332,9 +333,25 @@ def find_change(journal: Journal, booking_id: str) -> str:
     return ""
 
 
+def order_of_record(journal: Journal, record: OrderRecord) -> Order:
+    """Return an order of a list. One whose record is damaged takes no other with it.
+
+    It has one part whose state is not known, with the reason.
+    """
+    try:
+        Intended.of(record.id, record.content)
+    except JournalError as error:
+        return Order(record.id, _kind_of(record), parts=(OrderPart(state="unknown", error=error),))
+    return of_record(journal, record).order
+
+
+def _kind_of(record: OrderRecord) -> OrderKind:
+    return "change" if record.kind == "change" else "hold"
+
+
 def of_record(journal: Journal, record: OrderRecord) -> Progress:
     """Return an order as it is on record."""
-    kind: OrderKind = "change" if record.kind == "change" else "hold"
+    kind = _kind_of(record)
     plan = Intended.of(record.id, record.content)
     progress = Progress(journal, kind, plan, record.id, record.revision, record.entry_id)
     progress.settle(record.entry)

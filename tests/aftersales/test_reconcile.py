@@ -1,5 +1,6 @@
 """What a reconciliation finds of a history on the local service."""
 
+import json
 from decimal import Decimal
 
 import httpx
@@ -163,3 +164,20 @@ def test_an_unresolved_write_is_not_clean(sandbox):
         report = reconcile(ferry, journal, [])
         assert report.unresolved == journal.unresolved()
         assert (len(report.unresolved), report.is_clean) == (1, False)
+
+
+def test_an_unreadable_booking_is_not_known_at_once(sandbox, history, caplog):
+    ferry = history.ferry
+    booking_id = history.sales[0].booking_id
+    body = json.loads(ferry.with_raw_response.bookings.get(booking_id).content)
+    value = body | {"total_price": None}
+    sandbox.faults.add("wrong_shape", "bookings.get", times=None, value=value)
+    payment = {"booking_id": booking_id, "amount": 5, "currency": "EUR"}
+    before = sandbox.counters.requests["bookings.get"]
+    with Journal("sqlite://") as journal:
+        report = reconcile(ferry.with_options(max_retries=0), journal, [payment])
+    assert [one.booking_id for one in report.not_known] == [booking_id]
+    assert sandbox.counters.requests["bookings.get"] == before + 1
+    (message,) = [one for one in caplog.messages if "is not known" in one]
+    assert booking_id in message
+    assert "field total_price" in message

@@ -148,6 +148,42 @@ def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     assert len(service.reads_of("wrong")) == 3
 
 
+UNREADABLE = errors.UnexpectedResponseError("no price", status_code=200, field="total_price")
+
+
+def test_a_booking_that_cannot_be_read_is_told_once():
+    service = Service(lambda _: UNREADABLE)
+    (event,) = service.watch(deadline=5 * HOUR)
+    assert (event.booking_id, event.kind, event.error) == ("b1", "not_known", UNREADABLE)
+    assert event.at < after(10)
+    assert 3 < len(service.reads) < 50
+
+
+def test_a_booking_that_can_be_read_again_goes_on():
+    service = Service(lambda at: UNREADABLE if at < HOUR else booking(stage="ticketed"))
+    assert kinds(service.watch()) == [("b1", "not_known"), ("b1", "ticketed")]
+
+
+def test_a_moment_of_unreadable_replies_is_no_event():
+    service = Service(lambda at: UNREADABLE if at < 4 else booking(stage="ticketed"))
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+
+
+def test_an_unreadable_booking_delays_no_other():
+    service = Service(lambda _: UNREADABLE)
+    service.answers["b2"] = lambda at: booking("b2", "in_progress" if at < 30 else "ticketed")
+    events = [event for event in service.watch(deadline=HOUR) if event.booking_id == "b2"]
+    assert kinds(events) == [("b2", "ticketed")]
+    assert events[0].at < after(100)
+
+
+def test_a_damaged_snapshot_is_logged(caplog):
+    service = Service(lambda _: booking(stage="ticketed"))
+    assert kinds(service.watch(journal=Snapshots({"b1": "{"}))) == [("b1", "ticketed")]
+    (message,) = [one for one in caplog.messages if "damaged" in one]
+    assert "booking b1" in message
+
+
 def story(at):
     """Three bookings with every kind of event."""
     total, departure = ("50.00", DEPARTURE) if at < HOUR else ("55.00", LATER)

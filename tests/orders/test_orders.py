@@ -8,6 +8,7 @@ import pytest
 
 from ferry_sdk import errors, orders
 from ferry_sdk.orders.order import Intended, OrderPart
+from tests.journal.intents import run_sql
 from tests.support.exchanges import caught
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS
 
@@ -328,3 +329,16 @@ def test_resumed_order_keeps_the_code_and_not_the_words(desk):
     again = resume(desk, refused.order)
     assert refused.cause.code in str(again)
     assert refused.cause.message not in str(again)
+
+
+def test_a_damaged_order_takes_no_other_with_it(desk, url):
+    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1, times=None)
+    damaged, whole = hold(desk, 2).order, hold(desk, 2).order
+    run_sql(url, f"UPDATE ferry_journal_orders SET content = 'x' WHERE id = '{damaged.id}'")  # noqa: S608 -- an id of the test
+    first, second = orders.unfinished(journal=desk.journal)
+    assert (first.id, first.state) == (damaged.id, "unknown")
+    assert isinstance(first.parts[0].error, errors.JournalError)
+    assert damaged.id in str(first.parts[0].error)
+    assert second == whole
+    with pytest.raises(errors.JournalError, match=damaged.id):
+        desk.run(orders.resume, damaged.id)

@@ -26,7 +26,7 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
     warn,
 )
-from ferry_sdk.errors import OrderError
+from ferry_sdk.errors import JournalError, OrderError
 from ferry_sdk.orders import Order
 
 _OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
@@ -36,6 +36,9 @@ def list_orders(*, journal: JournalUrl, as_json: AsJson = False) -> None:
     """List the orders with a step that was begun and has not ended, oldest first."""
     with open_journal(journal) as record:
         unfinished = orders.unfinished(journal=record)
+    for part in (part for order in unfinished for part in order.parts):
+        if isinstance(part.error, JournalError):
+            warn(str(part.error))
     if as_json:
         print_json({"orders": [order_members(order) for order in unfinished]})
     elif unfinished:
