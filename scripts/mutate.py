@@ -85,6 +85,8 @@ AGENTS: Stages = (
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
+QUESTIONS: tuple[str, ...] = _named("agents/test", "repeated_questions", "approvers")
+PRIVATE_FILES: Stages = (("tests/test_private_files.py",),)
 PLANNING: Stages = (
     _named("planning/test", "values", "places"),
     _named("planning/test", "trips", "calendars", "streams"),
@@ -97,7 +99,7 @@ RATE: Stages = (
 )
 SCAN: Stages = (
     ("tests/scan/test_folders.py",),
-    _named("scan/test", "scans", "scan_tables"),
+    _named("scan/test", "scans", "scan_tables", "scan_unreadable"),
 )
 ORDERS: Stages = (("tests/orders/test_any_course.py",), ("tests/orders/test_orders.py",))
 CONFORMANCE: Stages = (
@@ -119,6 +121,9 @@ TESTS: dict[str, Stages] = {
     "_transport/proxies": (("tests/transport/test_own_clients.py",),),
     "_transport/cookies": CLIENTS,
     "_transport/http11/pool": CLIENTS,
+    "_runtime/access_lists": PRIVATE_FILES,
+    "_runtime/private_files": (*PRIVATE_FILES, AGENTS[2]),
+    "_runtime/hosts": (("tests/engine/test_settings.py",),),
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
@@ -165,7 +170,7 @@ TESTS: dict[str, Stages] = {
     "agents/policy/creation": AGENTS,
     "agents/policy/budget": AGENTS,
     "agents/policy/duplicates": AGENTS,
-    "agents/policy/approval": AGENTS,
+    "agents/policy/approval": (QUESTIONS, *AGENTS),
     "agents/policy/known_ids": AGENTS,
     "agents/policy/trip_answers": (*AGENTS, _named("agents/test_toolkit", "trips", "unreadable")),
     "agents/policy/state": (AGENTS[2], *AGENTS),

@@ -217,6 +217,18 @@ def test_the_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
     open_database(file)
 
 
+@pytest.mark.skipif(not is_root, reason="only root can give a folder to another group")
+@pytest.mark.parametrize("mask", [EVERYTHING, READ_ONLY])
+def test_the_group_of_a_folder_may_write_by_its_list(tmp_path, open_database, mask):
+    file = database(tmp_path, 0o700, group=NAMED_GROUP)
+    set_access_list(file.parent, access_list(mask=mask, owning_group=EVERYTHING))
+    if mask == READ_ONLY:
+        open_database(file)
+        return
+    with pytest.raises(REFUSALS, match="chmod go-w"):
+        open_database(file)
+
+
 def test_a_list_is_seen_while_a_state_file_is_used(tmp_path):
     kept = AgentState(database(tmp_path, 0o700))
     set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))

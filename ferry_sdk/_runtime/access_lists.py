@@ -58,10 +58,7 @@ def read_writers(path: Path) -> Writers | None:
         return None
 
     mask = next((allowed for tag, allowed, _ in entries if tag == _MASK), _WRITE)
-    if not mask & _WRITE:
-        return Writers(users=(), groups=(), owning_group=False)
-
-    writing = [(tag, its_id) for tag, allowed, its_id in entries if allowed & _WRITE]
+    writing = [(tag, its_id) for tag, allowed, its_id in entries if allowed & mask & _WRITE]
     return Writers(
         users=tuple(its_id for tag, its_id in writing if tag == _USER),
         groups=tuple(its_id for tag, its_id in writing if tag == _GROUP),
