@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import ferry_sdk as sdk
 from ferry_sdk import FerryError, InvalidInputError, TicketNotFoundError, UnexpectedResponseError
+from ferry_sdk.resources.tickets import TicketsGroup
 from tests.support.exchanges import TOKEN, URL, caught, client_of
 from tests.support.tables import each
 from tests.support.tiers import examples
@@ -178,6 +179,18 @@ def test_redirects_end_and_the_token_goes_to_the_services_own_address(clients, t
     sent = web.requests[1].headers
     assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
     assert sent["x-client-correlation-id"]
+
+
+def test_a_foreign_reply_tells_nothing_of_calls(clients, tmp_path):
+    web = Web(CDN)
+    ferry = client_of(clients, web)
+    earlier = ferry.with_raw_response.tickets.pdf("t-1").correlation_id
+    web._pages[CDN] = httpx.Response(200, content=PDF, headers={"x-client-correlation-id": earlier})
+    assert ferry.tickets.save_pdf("t-1", tmp_path / "v.pdf").read_bytes() == PDF
+
+
+def test_the_path_is_in_no_repr():
+    assert "reyes" not in repr(TicketsGroup.save_pdf(None, "t-1", "of-ada-reyes.pdf").call)
 
 
 STARTS = ("https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://")
