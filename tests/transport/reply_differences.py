@@ -9,7 +9,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "concurrency.md"
 _MIB = 1024 * 1024
 _CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 _LARGE = b"%x\r\n%b\r\n" % (2 * _MIB, b" " * 2 * _MIB)
-_INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
+_INTERIM = b"HTTP/1.1 103 Early Hints\r\nlink: %b\r\n\r\n" % (b"x" * 200)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ DIFFERENCES = {
         lambda reply: len(reply) > _MIB,
     ),
     "More than 100 KiB of interim heads": Difference(
-        _INTERIM * 5000 + b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]",
+        _INTERIM * 2000 + b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]",
         lambda reply: len(reply) > 100_000,
     ),
 }
