@@ -91,8 +91,9 @@ def test_an_import_and_a_read_load_only_what_they_need():
     assert not {"httpx", "pydantic", "tenacity"} & errors
     assert not {*OF_THE_SERVICE, "ferry_sdk.sandbox"} & clients
     own = {name for name in names if name.startswith("ferry_sdk")}
-    of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
-    assert own == {"ferry_sdk", *of_names}
+    of_names = {f"ferry_sdk._runtime.{name}" for name in ("lazy", "version")}
+    of_forks = {f"ferry_sdk._runtime.{name}" for name in ("clock", "fork")}
+    assert own == {"ferry_sdk", "ferry_sdk._runtime", *of_names, *of_forks}
     loaded_after(
         "import _thread\n"
         "_thread.start_new_thread = None\n"
