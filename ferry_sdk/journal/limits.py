@@ -83,13 +83,13 @@ def limit_time() -> Generator[TimeLimit]:
 class Watch:
     """Breaks connections to a server that does not answer in time.
 
-    The watching thread owns duplicates of their sockets. So it cannot break another connection that
-    has got the same descriptor in the meantime.
+    It has duplicates of their sockets. So it cannot break another connection that has got the same
+    descriptor in the meantime.
     """
 
     def __init__(self, until: float) -> None:
         self._until = until
-        self._sockets: list[socket.socket] = []
+        self._sockets: list[_Duplicate] = []
         self._ended = Latch()
         self._decision = allocate_lock()
         """Taken once: by the end of the use, or by the thread, which then breaks the connection."""
@@ -99,9 +99,7 @@ class Watch:
         """Watch a connection of the driver, from now on."""
         if not hasattr(connection, "fileno"):
             return
-        descriptor: int = connection.fileno()
-        # A duplicate is shut down in the same way whatever the family of its address is.
-        self._sockets.append(socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM))
+        self._sockets.append(_Duplicate(connection.fileno()))
         if not self._is_started:
             self._is_started = True
             watching = partial(_break_late, ref(self), self._sockets, self._ended)
@@ -136,20 +134,34 @@ class Watch:
         return self._decision.acquire(blocking=False)
 
 
-def _break_late(
-    reference: ReferenceType[Watch], sockets: list[socket.socket], ended: Latch
-) -> None:
-    """Shut the sockets down if the watch does not end in time; close them in the end."""
+class _Duplicate:
+    """A duplicate of a socket; it is closed with its last reference, which no interrupt prevents.
+
+    It is shut down in the same way whatever the family of its address is.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM)
+
+    def shut_down(self) -> None:
+        """End the connection of all duplicates."""
+        with suppress(OSError):  # the other side has closed it
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it was not made
+            self._socket.close()
+
+
+def _break_late(reference: ReferenceType[Watch], sockets: list[_Duplicate], ended: Latch) -> None:
+    """Shut the sockets down if the watch does not end in time."""
     # An interrupt may keep a watch from ending: it is dropped with its last reference.
     while (seconds := _seconds_of(reference)) > 0 and not ended.wait(seconds):
         pass
     watch = reference()
     if watch is not None and watch.decide():
-        for connection in sockets:
-            with suppress(OSError):  # the other side has closed it
-                connection.shutdown(socket.SHUT_RDWR)
-    for connection in sockets:
-        connection.close()
+        for duplicate in sockets:
+            duplicate.shut_down()
 
 
 def _seconds_of(reference: ReferenceType[Watch]) -> float:

@@ -13,7 +13,7 @@ from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation
 from tests.support.exchanges import caught
 from tests.support.lines import interrupt_at
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 FOLDER = str(Path(ferry_sdk.journal.__file__).parent)
 USES = {
@@ -63,6 +63,20 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
             check_usable(journal, entry_id, at, path)
             at += 1
         assert at > 20
+
+
+@LONG
+@pytest.mark.parametrize("use", ["begin", "entries", "forget"])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError])
+def test_every_line_of_a_use_of_postgresql(postgres, use, kind):
+    with Journal(postgres.new_url()) as journal:
+        entry_id = journal.begin(confirmation("first"))
+        at = 1
+        while interrupt_at(kind, at, partial(USES[use], journal, entry_id, at), FOLDER):
+            check_usable(journal, entry_id, at)
+            at += 1
+        assert at > 20
+        assert journal._engine.pool.checkedout() == 0
 
 
 @pytest.mark.parametrize(("where", "step"), mostly_long([("file", 13), ("memory", 3)]))
