@@ -45,6 +45,9 @@ def save(connection: Connection, order: OrderRecord) -> None:
     """
     if order.revision:
         return _update(connection, order, order.entry_id)
+    if not inspect(connection).has_table(orders.name):  # it was not there, or lost, on first use
+        with exclusive_transaction(connection):
+            orders.create(connection, checkfirst=True)
     values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
     connection.execute(insert(orders).values(values))
     return None
