@@ -224,7 +224,8 @@ def test_errors_of_any_id_unexpected_results_and_failures_are_told(clients, carr
     with pytest.raises(UnexpectedResponseError, match="both a result and an error"):
         view(Scripted(both).client(clients))
     server = Scripted(carried(carrier, result=structured(BOOKING), error=NOT_SO))
-    assert caught(OutcomeUnknownError, book, server.client(clients)).outcome == "unknown"
+    error = caught(OutcomeUnknownError, book, server.client(clients))
+    assert (error.outcome, error.booking_id) == ("unknown", BOOKING["booking_id"])
     assert server.methods == ONCE
     refused = Scripted(carried(carrier, result=None, error=NOT_SO)).client(clients)
     assert caught(sdk.BadRequestError, book, refused).outcome == "rejected"

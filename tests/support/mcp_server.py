@@ -13,6 +13,8 @@ class Scripted:
         self.requests = []
 
     def __call__(self, request):
+        if request.method == "GET":
+            return httpx.Response(404)  # there is no REST here
         self.requests.append(request)
         message = json.loads(request.content)
         if message["method"] == "initialize":

@@ -104,7 +104,7 @@ def _after_unknown(booking_id: str | None) -> tuple[str, dict[str, str]]:
     if booking_id is None:
         return NEXT_STEPS["outcome_unknown"], {}
     details = {"booking_id": booking_id} if looks_like_id(booking_id) else {}
-    return NEXT_STEPS["outcome_unknown_named"], details
+    return TEXTS["named_booking"], details
 
 
 def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
