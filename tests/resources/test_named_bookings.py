@@ -69,8 +69,9 @@ UNSURE = {
     "a document": ("500 No", {"booking_id": "B-AB1234567"}),
     "cut within the id": ("500 No", b'{"booking_id": "b-1'),
     "broken after it": ("201 Created", b'{"booking_id": "b-1", "total_price": 12,50}'),
-    "too deep": ("500 No", b'{"data":' * 50 + b'{"booking_id": "b-1"}' + b"}" * 50),
-    "late in a vast text": ("500 No", b"x" * 70_000 + WHOLE),
+    "too deep": ("500 No", b'{"data":' * 8 + b'{"booking_id": "b-1"}' + b"}" * 8),
+    "late in a list": ("500 No", [*[{}] * 10, {"booking_id": "b-1"}]),
+    "late in a vast text": ("500 No", b"x" * 65_536 + WHOLE),
 }
 """Replies that fail and name no booking for sure."""
 
