@@ -32,6 +32,7 @@ ODD = BOOKING_CREATED | {"currency": "?"}
 WHOLE = json.dumps(BOOKING_CREATED | {"booking_id": "b-1"}).encode()
 CUT = 40
 """Bytes of `WHOLE` that have the id and not all of the next member."""
+NAMED = b'{"booking_id": "b-1"}'
 ERROR = {"error": True, "code": "INTERNAL", "message": "late"}
 
 NAMING = {
@@ -44,6 +45,9 @@ NAMING = {
     "NaN": ("201 Created", json.dumps(BOOKING_CREATED | {"total_price": float("nan")}).encode()),
     "after a warning": ("201 Created", b"Warning: late in line 7\n" + WHOLE),
     "not UTF-8": ("201 Created", b'{"booking_id": "b-1", "status": "\xff"}'),
+    "deep in objects": ("500 No", b'{"data":' * 7 + NAMED + b"}" * 7),
+    "deep in lists": ("500 No", b"[" * 7 + NAMED + b"]" * 7),
+    "deep in a text": ("500 No", b"Late: " + b'{"data":' * 6 + NAMED + b"}" * 6),
     "500": ("500 No", ERROR | {"booking_id": "b-1"}),
     "503 within": ("503 No", {"error": ERROR | {"data": {"booking_id": "b-1"}}}),
     "504 cut": ("504 No", WHOLE[:CUT]),
