@@ -116,6 +116,10 @@ CLIENTS: Stages = (
     _named("transport/test", "own_clients", "not_connected"),
     _named("backend/test", "connections", "closing"),
 )
+RECORDS: Stages = (
+    ("tests/models/test_tolerance.py",),
+    _named("models/test", "models", "records", "columns", "money"),
+)
 TESTS: dict[str, Stages] = {
     "_transport/default_client": CLIENTS,
     "_transport/proxies": (("tests/transport/test_own_clients.py",),),
@@ -126,6 +130,8 @@ TESTS: dict[str, Stages] = {
     "_runtime/hosts": (("tests/engine/test_settings.py",),),
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
+    "_engine/parsing": RECORDS,
+    "models/base": RECORDS,
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
     "_engine/named_booking": (NAMED_BOOKINGS, *FLOW),
     "_engine/polling": (FLOW[2], *FLOW),

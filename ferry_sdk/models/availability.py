@@ -202,7 +202,7 @@ class Availability(Model):
     arrive_name: str = ""
     depart_code: str = ""
     arrive_code: str = ""
-    is_open: bool | None = None
+    is_open: bool = False
     depart_at: Moment
     arrive_at: Moment
     company: SailingCompany = SailingCompany.model_construct()

@@ -140,8 +140,8 @@ def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
     return "\n  ".join(lines)
 
 
-def _minutes(moment: datetime | str | None) -> str:
-    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment or ""
+def _minutes(moment: datetime | str) -> str:
+    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment
 
 
 def _lines_of(ticket: Ticket) -> Iterator[str]:
@@ -220,7 +220,7 @@ class Balance(Model):
         after: Balance after it, in the currency of the pricing.
     """
 
-    mutated: bool | None = None
+    mutated: bool = False
     before: Amount | None
     after: Amount | None
 
@@ -269,7 +269,7 @@ class Booking(WithActions, PricedModel):
     stage: Stage
     status: str = ""
     payment_status: PaymentStatus
-    all_tickets_paid: bool | None = None
+    all_tickets_paid: bool = False
     ticket_count: Count | None = None
     total_price: Price
     currency: Currency

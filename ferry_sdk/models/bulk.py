@@ -293,7 +293,6 @@ _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     get_args(Count): (_counts,),
     (Count | None,): (_counts,),
     (bool,): (_of_types(bool),),
-    (bool | None,): (_of_types(bool),),
     (LooseMoment | None,): (
         _of_types(str, int, float),
         _distinct(TypeAdapter(list[LooseMoment]).validate_python),

@@ -72,8 +72,8 @@ class TicketJourney(Model):
         duration_minutes: Duration in minutes.
     """
 
-    depart_at: LooseMoment | None = None
-    arrive_at: LooseMoment | None = None
+    depart_at: LooseMoment = ""
+    arrive_at: LooseMoment = ""
     depart_port_name: str = ""
     arrive_port_name: str = ""
     duration_minutes: Count | None = None

@@ -49,7 +49,7 @@ _DTYPES: Final[dict[object, str]] = {
     Decimal: "money",
     timedelta: "timedelta64[us]",
 }
-_NULLABLE: Final = {bool: "boolean", int: "Int64"}
+_NULLABLE: Final = {int: "Int64"}
 """The dtypes of fields that some of the records do not have."""
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31T23:59:59.999999")
 _MOMENTS: Final = {datetime, type(None)}

@@ -250,8 +250,8 @@ def count_travellers(passengers: Sequence[object]) -> str:
     return f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
 
 
-def _describe_crossing(depart: str, arrive: str, moment: datetime | str | None) -> str:
-    time = f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment or "")
+def _describe_crossing(depart: str, arrive: str, moment: datetime | str) -> str:
+    time = f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
     return f"{quote(depart)} to {quote(arrive)}, {time}"
 
 
