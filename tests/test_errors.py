@@ -236,11 +236,11 @@ def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names
     error = caught(errors.InvalidInputError, ferry.tickets.get, "..")
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None
-    reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
+    reply = httpx.Response(200, json={"penalty_amount": []}, headers={"x-request-id": "r-9"})
     ferry = client_of(clients, Exchanges(reply))
-    error = caught(errors.UnexpectedResponseError, ferry.tickets.pdf, "t-1")
-    assert (error.field, error.status_code, error.request_id) == ("url", 200, "r-9")
-    assert (error.body, error.outcome) == ({"url": 5}, "unknown")
+    error = caught(errors.UnexpectedResponseError, ferry.tickets.cancel_fee, "t-1")
+    assert (error.field, error.status_code, error.request_id) == ("penalty_amount", 200, "r-9")
+    assert (error.body, error.outcome) == ({"penalty_amount": []}, "unknown")
 
 
 def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):

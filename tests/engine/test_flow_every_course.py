@@ -119,7 +119,8 @@ def judge_effect_and_record(course):
 
 def has_effect(course):
     """Whether there is one effect: its own, or, of what was there, that of a call in doubt."""
-    return course.effects == 1 or (course.was_done and course.is_other_in_doubt)
+    may_be_of_another = course.is_other_in_doubt or course.is_known
+    return course.effects == 1 or (course.was_done and may_be_of_another)
 
 
 def judge_details(course, state, details):
