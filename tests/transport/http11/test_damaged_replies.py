@@ -97,3 +97,38 @@ def test_both_readers_judge_alike(replies, record_property):
     assert counts["read"] > replies // 5
     assert counts["refused"] > replies // 5
     record_property("damaged replies that both readers judged", replies)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_a_body_read_again_is_given_once():
+    reader = LlhttpReader()
+    reader.feed(CHUNKED + b"2\r\nab\r\n")
+    assert reader.take() == b"ab"
+    reader.feed(b"2 \r\ncd\r\n0\r\n\r\n")
+    assert reader.take() == b"cd"
+    assert reader.is_complete
+
+
+@pytest.mark.parametrize("kind", [H11Reader, LlhttpReader])
+def test_bytes_before_an_error_are_given(kind):
+    reader = kind()
+    reader.feed(CHUNKED + b"2\r\nab\r\nzz\r\n")
+    assert reader.take() == b"ab"
+    with pytest.raises(httpcore.RemoteProtocolError):
+        reader.check()
+
+
+@pytest.mark.parametrize("kind", [H11Reader, LlhttpReader])
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200", CHUNKED, CHUNKED + b"2\r\nab"])
+def test_an_early_end_is_called_so(kind, start):
+    reader = kind()
+    reader.feed(start)
+
+    def end():
+        reader.feed(b"")
+        reader.check()
+
+    with pytest.raises(httpcore.RemoteProtocolError, match="closed the connection early"):
+        end()
