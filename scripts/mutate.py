@@ -151,7 +151,11 @@ TESTS: dict[str, Stages] = {
     "_protocols/mcp/lost_session": MCP,
     "_protocols/mcp/call": MCP,
     "_protocols/mcp/results": MCP,
-    "_transport/exchange": TRANSPORT,
+    "_transport/exchange": (
+        *TRANSPORT,
+        _named("backend/test", "canaries", "deadlines"),
+        ("tests/observability/test_records_of_the_log.py",),
+    ),
     "_transport/http11/replies": (
         ("tests/transport/http11/test_damaged_replies.py",),
         *TRANSPORT,

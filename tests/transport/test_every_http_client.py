@@ -241,3 +241,18 @@ def test_members_of_gzip_are_counted(ferry_over, members):
             caught(UnexpectedResponseError, ferry.catalogue.ports)
         else:
             assert ferry.catalogue.ports()[0].code == "ALG"
+
+
+DAMAGED = {
+    "no gzip": b"no gzip",
+    "another checksum": gzip.compress(b"[]")[:-8] + b"\0" * 8,
+}
+
+
+@mostly_three_kinds
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_gzip_is_called_so(ferry_over, name):
+    with Service(serving(packed(lambda _: DAMAGED[name]))) as service:
+        ferry = ferry_over(service.url, max_retries=0)
+        error = caught(UnexpectedResponseError, ferry.catalogue.ports)
+        assert "cannot be decompressed: Error" in str(error)
