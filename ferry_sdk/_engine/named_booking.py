@@ -52,6 +52,8 @@ _LONGEST_TEXT: Final = 64 * 1024
 """Characters of a text that are decoded."""
 _LONGEST_ID: Final = 200
 """Characters of an id that a journal stores."""
+_REPLACEMENT: Final = "\ufffd"
+"""What stands for a part of a text that could not be decoded."""
 _decoder: Final = JSONDecoder()
 """It says where a value ends. It reads NaN too, which makes the id beside it no less certain."""
 
@@ -118,4 +120,10 @@ def _decode_cut(text: str) -> Iterator[object]:
 def _can_be_used(booking_id: str, context: Context) -> bool:
     is_segment = booking_id.strip() == booking_id and booking_id not in {"", ".", ".."}
     is_storable = len(booking_id) <= _LONGEST_ID and booking_id.isprintable()
-    return is_segment and is_storable and context.redactor().hide(booking_id) == booking_id
+    is_whole = _REPLACEMENT not in booking_id
+    return (
+        is_segment
+        and is_storable
+        and is_whole
+        and context.redactor().hide(booking_id) == booking_id
+    )

@@ -216,7 +216,8 @@ class PrivateDatabase:
         if (risk := _risk_around(path)) is not None:
             raise FileRefusedError(risk)
         self.path: Path = Path(os.path.realpath(path))
-        self._given_path = os.path.abspath(os.fspath(path))  # noqa: PTH100 -- keeps the links
+        # Not `abspath`: it takes `link/..` for the folder of the link.
+        self._given_path = os.path.join(os.getcwd(), os.fspath(path))  # noqa: PTH109, PTH118
         self._identity: tuple[int, int] | None = None
         self._application_id = application_id
         self._version = version

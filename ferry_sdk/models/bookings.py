@@ -109,11 +109,11 @@ class BookingCreated(WithActions, PricedModel):
     Attributes:
         booking_id: The id that every later call takes.
         booking_reference: The service's reference, for people.
-        stage: The aggregate state, on which to decide.
+        stage: The state on which to decide.
         status: A tracking status; decide on `stage` and `possible_actions` instead.
         total_price: Sum over all journeys, in `currency`.
         currency: ISO 4217, upper case.
-        read_back: Whether its reply failed and the booking that it named was read.
+        read_back: Whether the reply failed and the booking was read back.
     """
 
     booking_id: Identifier
@@ -249,16 +249,16 @@ class Booking(WithActions, PricedModel):
     """A booking with its journeys. Interface: Booking.
 
     Attributes:
-        booking_id: Names the booking with all its journeys; every call takes it.
+        booking_id: The id that every call takes.
         booking_reference: The service's reference, for people.
-        stage: The aggregate state, on which to decide.
+        stage: The state on which to decide.
         status: A tracking status; decide on `stage` and `possible_actions` instead.
         payment_status: paid, partially_paid or unpaid.
         all_tickets_paid: Whether every journey is paid.
         ticket_count: Number of journeys; a round trip has one ticket or two.
         total_price: Sum over all journeys in `currency`; a round trip is counted once.
         currency: ISO 4217, upper case.
-        expire_at: The earliest deadline of its journeys; a text if it cannot be parsed.
+        expire_at: The earliest deadline; a text if it cannot be parsed.
         pricing: None if the token has no recognised role.
         tickets: One for each journey.
         journey_details: Not defined by the interface: plain JSON.

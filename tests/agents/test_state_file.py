@@ -379,8 +379,9 @@ def test_a_process_killed_before_its_write_leaves_no_amount_counted(toolkit, fer
 def lost_state(path):
     """A state whose file is replaced by another one with its own key."""
     state = AgentState(path)
-    path.unlink()
-    AgentState(path)
+    other = path.with_name("other.db")
+    AgentState(other)
+    other.replace(path)
     return state
 
 

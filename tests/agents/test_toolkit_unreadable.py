@@ -102,7 +102,7 @@ def test_refused_place_says_that_ports_are_unreadable(toolkit):
 
 @pytest.mark.usefixtures("known_routes")
 def test_refused_vehicle_says_that_vehicles_are_unreadable(toolkit, ferry_sandbox):
-    ferry_sandbox.faults.add("unknown_enum", "mcp.vehicle_data", times=None, field="length")
+    ferry_sandbox.faults.add("missing_field", "mcp.vehicle_data", times=None, field="code")
     answer = toolkit.call("trips_find", query(vehicle="Zeppelin"))
     message = error(answer, "unknown_vehicle")["message"]
     assert "1 record of mcp.vehicle_data could not be read" in message

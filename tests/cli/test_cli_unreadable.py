@@ -94,9 +94,9 @@ def test_incomplete_weeks_are_not_said_to_be_empty(cli, ferry_sandbox):
 
 @pytest.fixture
 def broken_catalogues(ferry_sandbox):
-    """A port without a code, and a vehicle whose length is a word."""
+    """A port and a vehicle without a code."""
     ferry_sandbox.faults.add("missing_field", "catalogue.ports", times=None, field="code")
-    ferry_sandbox.faults.add("unknown_enum", "mcp.vehicle_data", times=None, field="length")
+    ferry_sandbox.faults.add("missing_field", "mcp.vehicle_data", times=None, field="code")
 
 
 LISTS = [

@@ -77,7 +77,7 @@ def test_the_documented_records_are_those_that_are_logged_to_one_logger_and_no_r
         levels = levels_in(call.args[0]) if name == "LOG" else {name}
         logged |= {(level, template.value) for level in levels}
     assert logged == DOCUMENTED
-    assert len(logged) == 29
+    assert len(logged) == 30
     names = {
         ast.unparse(node.args[0]) if node.args else ""
         for _, node in calls()

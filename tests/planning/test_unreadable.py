@@ -3,7 +3,6 @@
 import pickle
 from datetime import timedelta
 
-import httpx
 import pytest
 
 from ferry_sdk import Company, Departure, Ferry, Journey, Port, Records, Unreadable, errors
@@ -20,8 +19,7 @@ from ferry_sdk.planning.results import (
 from ferry_sdk.planning.routes import DEPARTURES_OF, RouteSources
 from tests.models.test_cards import parse_html
 from tests.planning.strait import ADULT, DAY, STRAIT
-from tests.support.exchanges import caught, client_of
-from tests.support.wire import TLS
+from tests.support.exchanges import caught
 
 ENDS = {name: STRAIT[name] for name in ("origin", "destination")}
 GAP = Unreadable(index=1, field="code", problem="missing", raw={"code": None})
@@ -216,7 +214,7 @@ class TestPorts:
 
 
 def test_places_without_the_names_of_a_language_say_so(new_ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("wrong_shape", "mcp.ports", times=None, value=[{"code": 1}])
+    ferry_sandbox.faults.add("wrong_shape", "mcp.ports", times=None, value="none")
     places = new_ferry.places.find("Atlantis City")
     assert places.unreadable == (UnreadableAnswer(None, "mcp.ports", ()),)
     error = caught(errors.UnknownPlaceError, new_ferry.places.get, "Atlantis City")
@@ -240,7 +238,7 @@ def test_service_without_mcp_lacks_nothing(new_ferry, ferry_sandbox):
 
 
 def test_unreadable_companies_are_not_what_the_service_says(new_ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("wrong_shape", "mcp.*", times=None, value=[{"code": 1}])
+    ferry_sandbox.faults.add("wrong_shape", "mcp.*", times=None, value="none")
     error = caught(errors.InvalidInputError, new_ferry.trips.search, **STRAIT)
     assert error.field == "companies"
     assert "the service does not say" not in str(error)
@@ -252,7 +250,9 @@ def test_company_of_an_unreadable_departure_is_asked(new_ferry, ferry_sandbox):
     departures = [each.journey_id for each in new_ferry.catalogue.departures("GNV")]
     catalogues.clear_cache()
     index = departures.index(route.journey_id)
-    spoil(ferry_sandbox, "catalogue.departures", "departure_times", index)
+    ferry_sandbox.faults.add(
+        "unknown_enum", "catalogue.departures", times=None, field="departure_times", index=index
+    )
     routes = new_ferry.routes.find("Genoa", "Tunis")
     assert "GNV" in routes[0].companies
     assert {answer.operation for answer in routes.unreadable} == {"catalogue.departures"}
@@ -262,10 +262,8 @@ class TestVehicles:
     """A vehicle that cannot be read is not "no vehicle"."""
 
     @pytest.fixture(autouse=True)
-    def _without_lengths(self, ferry_sandbox):
-        ferry_sandbox.faults.add(
-            "unknown_enum", "mcp.vehicle_data", times=None, field="length", index=0
-        )
+    def _without_a_code(self, ferry_sandbox):
+        spoil(ferry_sandbox, "mcp.vehicle_data", "code")
 
     def test_vehicles_name_unreadable_models(self, new_ferry):
         vehicles = new_ferry.vehicles.find("golf")
@@ -276,26 +274,6 @@ class TestVehicles:
         error = caught(errors.InvalidInputError, ferry.trips.search, **STRAIT, vehicle="Zeppelin")
         assert error.field == "vehicle"
         assert "1 record of mcp.vehicle_data could not be read" in str(error)
-
-
-def with_lone_surrogate(request):
-    """The service that a request names, whose first port has a code that JSON cannot express."""
-    headers = {**request.headers, "accept-encoding": "identity"}
-    reply = httpx.request(
-        request.method, request.url, headers=headers, content=request.content, verify=TLS
-    )
-    content = reply.content
-    if request.url.path == "/api/port":
-        content = content.replace(b'"code":"FRMRS"', b'"code":"\\ud800"', 1)
-    return httpx.Response(reply.status_code, headers=reply.headers, content=content)
-
-
-def test_routes_that_json_cannot_express_are_kept_in_memory(ferry_sandbox, tmp_path, clients):
-    settings = {"base_url": ferry_sandbox.base_url, "route_cache": tmp_path}
-    ferry = client_of(clients, with_lone_surrogate, ferry_sandbox.token, **settings)
-    assert ferry.routes.find("Genoa").unreadable
-    assert [*tmp_path.iterdir()] == []
-    assert ferry.routes.find("Genoa").unreadable
 
 
 PORTS = [Port(code=code, name=name, country="") for code, name in {"A": "Ana", "B": "Bo"}.items()]
@@ -436,7 +414,8 @@ def test_vehicle_without_a_code_is_named(new_ferry, ferry_sandbox):
 
 
 def test_country_that_cannot_be_read_is_no_port(new_ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("unknown_enum", "mcp.countries", times=None, field="names", index=0)
+    countries = [7, {"code": "FR", "name": "France"}]
+    ferry_sandbox.faults.add("wrong_shape", "mcp.countries", times=None, value=countries)
     places = new_ferry.places.find("Genoa")
     assert [answer.operation for answer in places.unreadable] == ["mcp.countries"]
     error = caught(errors.UnknownPlaceError, new_ferry.places.get, "Atlantis City")
