@@ -133,7 +133,7 @@ TESTS: dict[str, Stages] = {
     "_engine/parsing": RECORDS,
     "models/base": RECORDS,
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
-    "_engine/named_booking": (NAMED_BOOKINGS, *FLOW),
+    "_engine/booking_ids": (NAMED_BOOKINGS, *FLOW),
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": FLOW,
     "_engine/context": FLOW,

@@ -89,8 +89,8 @@ class RecordList(Generic[ModelT]):
         if isinstance(value, dict):
             members = cast("dict[str, object]", value)
             name = self._list_member(members)
-            inner = members.get(name, members)
-            is_list = isinstance(inner, list) or not inner
+            inner: object = members.get(name, members)
+            is_list = _is_list(inner) or not inner
             value = inner if is_list else [members]
         if value is None or value == {}:
             return []
@@ -128,6 +128,10 @@ class RecordList(Generic[ModelT]):
         for record in lost:
             facts = self.model.__name__, record.index, len(items), record.field, record.problem
             logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 class Passthrough(Generic[T]):

@@ -263,9 +263,9 @@ class PrivateDatabase:
         except OSError:
             status = None
         if status is None or (status.st_dev, status.st_ino) != self._identity:
-            raise self.refusal()
+            raise self.moved_error()
 
-    def refusal(self) -> FileRefusedError:
+    def moved_error(self) -> FileRefusedError:
         """Return the error of a file that is no longer where its path leads."""
         return FileRefusedError(
             f"{self._given_path} was removed, replaced or moved while it was in use; put it back, "

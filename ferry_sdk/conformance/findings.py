@@ -112,11 +112,12 @@ class Findings:
 
     def _note_unreadable(self, operation: str, reply: Observation) -> None:
         """Note the records of a reply that could not be read."""
-        if isinstance(reply.value, Matches):  # routes, which are made of several catalogues
-            routes = cast("Matches[object]", reply.value)
+        value: object = reply.value
+        if isinstance(value, Matches):  # routes, which are made of several catalogues
+            routes = cast("Matches[object]", value)
             self.unreadable += map(_without_values, routes.unreadable)
-        elif isinstance(reply.value, Records):
-            records = cast("Records[object]", reply.value)
+        elif isinstance(value, Records):
+            records = cast("Records[object]", value)
             self.unreadable += map(_without_values, unreadable_answers(operation, records))
         elif operation in _LISTS and is_unreadable(reply.error):
             self.unreadable.append(UnreadableAnswer(None, operation, ()))

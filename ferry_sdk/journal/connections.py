@@ -95,7 +95,7 @@ def _limit_wait(connection: Connection, limit: TimeLimit) -> None:
     driver: Any = connection.connection.driver_connection
     patience: int | None = connection.info.get(_PATIENCE)
     if patience is None:
-        (patience,) = driver.execute("PRAGMA busy_timeout").fetchone()
+        patience = int(driver.execute("PRAGMA busy_timeout").fetchone()[0])
         connection.info[_PATIENCE] = patience
     remaining = max(0, int(limit.remaining() * 1000))
     driver.execute(f"PRAGMA busy_timeout = {min(patience, remaining)}")
@@ -160,8 +160,8 @@ def _return(connection: Connection, limit: TimeLimit) -> None:
         with suppress(Exception):  # of the driver
             connection.connection.rollback()  # it asks the server only within a transaction
             has_answered = True
-    is_whole = limit.watch is None or limit.watch.end()
-    if is_open and not (has_answered and is_whole):
+    is_in_time = limit.watch is None or limit.watch.end()
+    if is_open and not (has_answered and is_in_time):
         connection.invalidate()
     limit.watch = None
     connection.close()

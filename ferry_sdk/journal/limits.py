@@ -95,7 +95,7 @@ class Watch:
         """Taken once: by the end of the use, or by the thread, which then breaks the connection."""
         self._is_started = False
 
-    def attach(self, connection: object) -> None:
+    def attach(self, connection: Any) -> None:  # noqa: ANN401 -- of the driver
         """Watch a connection of the driver, from now on."""
         if not hasattr(connection, "fileno"):
             return

@@ -51,11 +51,11 @@ def find_missing(connection: Connection) -> Missing:
         absent = [column for column in table.c if column.name not in names]
         for column in absent:
             if not column.nullable:
-                raise _refusal(f"{table.name}.{column.name} is missing")
+                raise _unknown_shape(f"{table.name}.{column.name} is missing")
         missing.columns.extend(absent)
         for present in columns:
             if _is_required(present) and not _is_filled(table, present["name"]):
-                raise _refusal(f"{table.name}.{present['name']} is required and unknown")
+                raise _unknown_shape(f"{table.name}.{present['name']} is required and unknown")
     return missing
 
 
@@ -89,7 +89,7 @@ def is_read_only(failure: DBAPIError) -> bool:
     return code in _READ_ONLY or "readonly" in str(failure.orig)
 
 
-def _refusal(problem: str) -> JournalError:
+def _unknown_shape(problem: str) -> JournalError:
     return JournalError(
         f"the journal's column {problem}: settle its unresolved writes with the ferry-sdk that "
         "made it, then start a new journal"

@@ -294,7 +294,10 @@ def _readable_rest(member: _Member, content: object, places: Collection[int | st
         return ([element for index, element in elements if index not in places],)
     if member.is_object and isinstance(content, Mapping):
         entries = cast("Mapping[str, object]", content).items()
-        readable = {key: {} if key in places else inner for key, inner in entries if _is_text(key)}
+        readable: dict[str, object] = {}
+        for key, inner in entries:
+            if _is_text(key):
+                readable[key] = {} if key in places else inner
         return (readable,)
     return ()
 

@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from inspect import isclass
 from itertools import chain, islice, repeat
 from math import inf
-from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Final, Generic, NamedTuple, Optional, TypeVar, get_args, get_origin
 
 from pydantic import AwareDatetime, BaseModel, JsonValue, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -218,14 +218,14 @@ def _anything(column: Column) -> None:
 
 
 def _texts(column: Column) -> None:
-    text = "".join(column)
+    text: str = "".join(column)
     if not text.isascii():
         text.encode()  # half of a surrogate pair is no text
 
 
 def _counts(column: Column) -> None:
     _require_types(column, int)
-    if max(map(abs, column), default=0) > LARGEST_COUNT:
+    if column and (max(column) > LARGEST_COUNT or min(column) < -LARGEST_COUNT):
         raise NotUniformError
 
 
@@ -291,9 +291,9 @@ def _nested_records(columns: Columns[Any], column: Column) -> Converter:
 _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     (str,): (_texts,),
     get_args(Count): (_counts,),
-    (Count | None,): (_counts,),
+    (Optional[Count],): (_counts,),  # noqa: UP045 -- pyright knows no `|` of an Annotated
     (bool,): (_of_types(bool),),
-    (LooseMoment | None,): (
+    (Optional[LooseMoment],): (  # noqa: UP045 -- the same
         _of_types(str, int, float),
         _distinct(TypeAdapter(list[LooseMoment]).validate_python),
     ),

@@ -250,9 +250,12 @@ class Progress:
     def see(self, index: int, booking: Booking | BookingCreated) -> None:
         """Note what a booking shows; an unknown outcome stays so unless it is seen."""
         seen, part = BookingSnapshot.of(booking), self.parts[index]
-        state = part.state
+        state: OrderState = part.state
         if isinstance(booking, Booking):
-            state = _STAGES.get(seen.stage, "partial" if state == "held" else state)
+            if seen.stage in _STAGES:
+                state = _STAGES[seen.stage]
+            elif state == "held":
+                state = "partial"
             if seen.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
                 state = "partial"
             (proof,) = SAFETY["bookings.confirm"].confirmed_by

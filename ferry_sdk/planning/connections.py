@@ -18,7 +18,7 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection, elements_of
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
-from ferry_sdk.planning.results import CHANGING, AskedSearch, SearchReport, SearchResult
+from ferry_sdk.planning.results import CONNECTION, AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
 from ferry_sdk.planning.trips import Offer, Trip, one_way
@@ -136,7 +136,7 @@ class ConnectionSearch(SearchResult[Itinerary]):
 
     __slots__ = ()
     _KIND = "itineraries"
-    _ROUTE_NOTES = CHANGING
+    _ROUTE_NOTES = CONNECTION
 
     def __init__(self, itineraries: Iterable[Itinerary], report: SearchReport) -> None:
         super().__init__(sorted(itineraries, key=_rank), report)

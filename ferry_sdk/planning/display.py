@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ferry_sdk._runtime.money import money
 from ferry_sdk.notebook.html import EMPTY, Markup, bar, card, facts, note, plain, table
 from ferry_sdk.notebook.records import calls_at
-from ferry_sdk.planning.results import CHANGING, SAILING, RouteNotes, describe_unreadable
+from ferry_sdk.planning.results import CONNECTION, SAILING, RouteNotes, describe_unreadable
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
@@ -88,7 +88,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."
-    notes = _notes(len(itineraries), report, nothing, CHANGING)
+    notes = _notes(len(itineraries), report, nothing, CONNECTION)
     return plain(table(head, rows), *separate, *notes)
 
 

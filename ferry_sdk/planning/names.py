@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from ferry_sdk._protocols.json_body import members_of
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, McpPort, Port
@@ -209,8 +210,8 @@ class PlaceIndex:
         part = f" {fold(text)} "
         for answer in self._unreadable_ports:
             for record in answer.records:
-                raw: Any = record.raw
-                names = [raw.get("code"), raw.get("name")] if isinstance(raw, dict) else []
+                raw = members_of(record.raw)
+                names = raw.get("code"), raw.get("name")
                 if any(isinstance(name, str) and part in f" {fold(name)} " for name in names):
                     return True
         return False

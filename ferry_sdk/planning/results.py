@@ -202,7 +202,7 @@ SAILING: Final = RouteNotes(
     unknown="it is not known whether a company sails from the one place to the other",
 )
 """The notes of a search of trips."""
-CHANGING: Final = RouteNotes(
+CONNECTION: Final = RouteNotes(
     none="no company sails with one change from the one place to the other",
     unknown="it is not known whether one can sail with one change from the one place to the other",
 )
@@ -224,10 +224,6 @@ def notes_of(report: SearchReport) -> str:
 class Matches(tuple[T_co, ...]):  # noqa: SLOT001 -- a tuple's subclass has no slots of its own
     """What was found: a tuple that notebooks show as a table.
 
-    Args:
-        found: What was found.
-        unreadable: The catalogues with records that could not be read.
-
     Attributes:
         unreadable: The catalogues with records that could not be read. What they name was not
             found.
@@ -238,7 +234,12 @@ class Matches(tuple[T_co, ...]):  # noqa: SLOT001 -- a tuple's subclass has no s
     def __new__(
         cls, found: Iterable[T_co] = (), unreadable: Iterable[UnreadableAnswer] = ()
     ) -> Self:
-        """Return the matches."""
+        """Return the matches.
+
+        Args:
+            found: What was found.
+            unreadable: The catalogues with records that could not be read.
+        """
         matches = super().__new__(cls, found)
         matches.unreadable = tuple(unreadable)
         return matches

@@ -20,6 +20,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from ferry_sdk._engine.limits import FRESH_FOR
+from ferry_sdk._protocols.json_body import members_of
 from ferry_sdk.models.availability import Availability, PortOfCall
 from ferry_sdk.models.catalogue import (
     Company,
@@ -350,8 +351,7 @@ def _journeys_of_unreadable(departures: Sequence[Departure]) -> Iterator[str]:
     if not isinstance(departures, Records):
         return
     for record in departures.unreadable:
-        raw: Any = record.raw
-        journey_id: object = raw.get("journey_id") if isinstance(raw, dict) else None
+        journey_id = members_of(record.raw).get("journey_id")
         if isinstance(journey_id, str) and journey_id:
             yield journey_id
 

@@ -119,6 +119,11 @@ def _post_in_session(
     return again
 
 
+def _is_page(result: object, member: str) -> bool:
+    """Return whether a result has no other members than those of a page of a list."""
+    return is_object(result) and result.keys() <= {member, *_PAGE}
+
+
 def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
     """Return the last reply, and all pages of a listing as one list."""
     member = method.partition("/")[0]
@@ -130,8 +135,8 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
         result = answer.result()
         members = members_of(result)
         page = members.get(member)
-        if page is None and is_object(result) and members.keys() <= {member, *_PAGE}:
-            page = []
+        if page is None and _is_page(result, member):
+            page = list[object]()
         if not is_list(page):
             return answer.reply, result
         items += page

@@ -80,7 +80,7 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     value = _unwrap(members.get("structuredContent"))
     if value is None or value == {}:
         in_texts = _value_of(texts)
-        is_better = value is None or isinstance(in_texts, dict | list)
+        is_better = value is None or _is_container(in_texts)
         value = in_texts if is_better else value
     if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
         value = _parse_text(value)
@@ -89,7 +89,8 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
             return []
         raise unexpected_result("the tool's result is empty", head)
     raise_service_error(value, head)
-    return [] if gives_list and value == {} else value
+    is_empty_list = gives_list and value == {}
+    return [] if is_empty_list else value
 
 
 def failed_texts(result: object) -> list[str]:
@@ -216,10 +217,14 @@ def _value_of(texts: list[str]) -> object:
     whole = _parse_text("".join(texts))
     if not isinstance(whole, str):
         return whole
-    objects = [value for value in values if isinstance(value, dict | list)]
+    objects = [value for value in values if _is_container(value)]
     if not objects:
         return whole
     return objects[0] if len(objects) == 1 else objects
+
+
+def _is_container(value: object) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _parse_text(text: str) -> object:

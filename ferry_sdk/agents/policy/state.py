@@ -173,7 +173,7 @@ class AgentState(State):
         """Check that it is still the same file, also if a new one has got its inode."""
         key = json.dumps(self._key.hex())
         if self._is_open and self.execute(_KEY) != [(key,)]:
-            raise self._database.refusal()
+            raise self._database.moved_error()
 
     def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement in the current transaction or one of its own; return its rows."""

@@ -255,6 +255,7 @@ class Writes:
         write, identity = again.write, again.identity
         correlation_id = earlier.write.correlation_id
         half: OrderError | None = None
+        result: Any
         effect = Invoke("recover", {"error": earlier.error})
         if isinstance(write, Replace):
             effect, again.call.is_sent = Invoke("orders.resume", identity.subject), True

@@ -120,10 +120,10 @@ def _decode_cut(text: str) -> Iterator[object]:
 def _can_be_used(booking_id: str, context: Context) -> bool:
     is_segment = booking_id.strip() == booking_id and booking_id not in {"", ".", ".."}
     is_storable = len(booking_id) <= _LONGEST_ID and booking_id.isprintable()
-    is_whole = _REPLACEMENT not in booking_id
+    is_decoded = _REPLACEMENT not in booking_id
     return (
         is_segment
         and is_storable
-        and is_whole
+        and is_decoded
         and context.redactor().hide(booking_id) == booking_id
     )
