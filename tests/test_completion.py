@@ -74,7 +74,11 @@ def calls(client):
             result = typing.get_type_hints(eval(path, SESSION)).get("return")  # noqa: S307 -- own
             is_awaited = client.startswith("a") and name != "stream"
             code = f"(await {path}())" if is_awaited else f"{path}()"
-            if getattr(typing.get_origin(result), "__name__", "") in {"Records", "tuple"}:
+            if getattr(typing.get_origin(result), "__name__", "") in {
+                "Matches",
+                "Records",
+                "tuple",
+            }:
                 code, result = f"{code}[0]", typing.get_args(result)[0]
             if getattr(result, "__module__", "").startswith("ferry_sdk"):
                 found[path] = code, fields(result)

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    NamedTuple,
+    SupportsIndex,
+    TypeVar,
+    overload,
+)
 
 from typing_extensions import Self
 
@@ -221,7 +231,7 @@ def notes_of(report: SearchReport) -> str:
     return f"{left_out}{unreadable_note(report.unreadable)}"
 
 
-class Matches(tuple[T_co, ...]):  # noqa: SLOT001 -- a tuple's subclass has no slots of its own
+class Matches(tuple[T_co, ...], Generic[T_co]):  # noqa: SLOT001 -- a tuple has no slots
     """What was found: a tuple that notebooks show as a table.
 
     Attributes:
@@ -230,6 +240,14 @@ class Matches(tuple[T_co, ...]):  # noqa: SLOT001 -- a tuple's subclass has no s
     """
 
     unreadable: tuple[UnreadableAnswer, ...]
+
+    if TYPE_CHECKING:  # Jedi does not find these in the tuple
+
+        @overload
+        def __getitem__(self, index: SupportsIndex, /) -> T_co: ...
+        @overload
+        def __getitem__(self, index: slice, /) -> tuple[T_co, ...]: ...
+        def __getitem__(self, index: SupportsIndex | slice, /) -> T_co | tuple[T_co, ...]: ...
 
     def __new__(
         cls, found: Iterable[T_co] = (), unreadable: Iterable[UnreadableAnswer] = ()

@@ -134,7 +134,7 @@ def test_every_result_is_an_object_with_typed_fields_and_every_record_has_a_shor
     assert sailing["depart_at"]["type"] == "string"
     assert sailing["company"]["required"] == ["id", "name"]
     booking = schema_of(Booking)["properties"]
-    assert booking["stage"]["description"].startswith("The aggregate state")
+    assert booking["stage"]["description"].startswith("The state on which")
     assert booking["stage"]["type"] == "string"
     assert "enum" not in booking["stage"]
     assert booking["expire_at"]["anyOf"] == [{"type": "string"}, {"type": "null"}]

@@ -118,8 +118,12 @@ def judge_effect_and_record(course):
 
 
 def has_effect(course):
-    """Whether there is one effect: its own, or, of what was there, that of a call in doubt."""
-    may_be_of_another = course.is_other_in_doubt or course.is_known
+    """Whether there is one effect: its own, or one that was there and that a call may have made.
+
+    A guard whose second read does not show the effect lets the write leave. If its reply is lost,
+    the effect that the read-back shows counts as its own.
+    """
+    may_be_of_another = course.is_other_in_doubt or course.is_known or course.has_left
     return course.effects == 1 or (course.was_done and may_be_of_another)
 
 

@@ -94,6 +94,7 @@ def test_a_twin_that_cannot_be_shown_holds_nobody_up_for_ever(any_journal, monke
 
     def settled_meanwhile(connection, fingerprint):
         statements.change(connection, first, "rejected")
+        connection.commit()  # PostgreSQL reads in a transaction, which is not committed
         return look(connection, fingerprint)
 
     monkeypatch.setattr(statements, "duplicate", settled_meanwhile)

@@ -358,14 +358,19 @@ def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(
 
 
 @cache
-def default_in_board():
-    place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
-    return models.Place.model_validate(place).in_board
+def shared_defaults():
+    """The records that stand for absent ones: pydantic gives one to all that have none."""
+    fields = (
+        field
+        for model in (models.Availability, models.Place)
+        for field in model.model_fields.values()
+    )
+    return [field.default for field in fields if isinstance(field.default, BaseModel)]
 
 
 def changeable(value):
-    if value is default_in_board():
-        return  # pydantic gives it to all that have none of their own
+    if any(value is default for default in shared_defaults()):
+        return
     if isinstance(value, BaseModel):
         yield id(vars(value))
         yield from changeable((*vars(value).values(), *value.model_extra.values()))

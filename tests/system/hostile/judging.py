@@ -121,11 +121,17 @@ def _of_result(it):
     ids = {getattr(value, name, None) for name in ("booking_id", "ticket_id", "id")}
     if it.call.operation in EFFECTS:
         if not it.effects:
-            yield f"done, said the client, and it was not: {value!r}"
+            if not _was_shown(it):
+                yield f"done, said the client, and it was not: {value!r}"
         elif not it.subject and it.effects[0].booking_id not in ids:
             yield f"{it.effects[0].booking_id} was made, and this is the result: {value!r}"
     if it.subject and it.subject not in ids:
         yield f"{it.subject} was asked for, and this is the result: {value!r}"
+
+
+def _was_shown(it):
+    """Return whether a failed create named a booking that the hostile service showed when read."""
+    return getattr(it.value, "read_back", False) and "create" in it.call.operation
 
 
 def _of_error(it, error):
@@ -154,7 +160,7 @@ def _of_record(it):
     arrival, reported = _arrived(it), "done"
     if it.error is not None:
         reported = it.error.outcome if isinstance(it.error, FerryError) else "interrupted"
-    if it.state == "done" and not it.effects:
+    if it.state == "done" and not it.effects and not _was_shown(it):
         yield "on record as done, and it was not"
     if it.state == "not_sent" and arrival:
         yield f"on record as not sent, and it arrived: {it.error!r} {it.exchanges}"
