@@ -217,7 +217,7 @@ class PrivateDatabase:
             raise FileRefusedError(risk)
         self.path: Path = Path(os.path.realpath(path))
         # Not `abspath`: it takes `link/..` for the folder of the link.
-        self._given_path = os.path.join(os.getcwd(), os.fspath(path))  # noqa: PTH109, PTH118
+        self._given_path = os.path.join(os.getcwd(), os.fspath(path))  # noqa: PTH109, PTH118 -- see above
         self._identity: tuple[int, int] | None = None
         self._application_id = application_id
         self._version = version

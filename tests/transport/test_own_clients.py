@@ -264,7 +264,7 @@ def test_a_patch_between_attempts_sees_the_retry(clients, monkeypatch):
     def patch(_event):
         patched(monkeypatch, clients, "client", as_a_function, seen)
 
-    refuse = lambda connection: connection.send("503 Service Unavailable")  # noqa: E731
+    refuse = lambda connection: connection.send("503 Service Unavailable")  # noqa: E731 -- one line of a script
     with Service(in_turn(read_request, refuse), serve) as service:
         ferry = clients("t", base_url=service.url, event_hooks={"retry": [patch]})
         READ.make(ferry)
