@@ -221,6 +221,8 @@ class Course:
     """Whether the same write was on record and unresolved."""
     was_done: bool = False
     """Whether the service had done it before this call."""
+    is_shown_by_guard: bool = False
+    """Whether the guard has seen the effect, so that nothing may be sent."""
     is_record_troubled: bool = False
     is_named: bool = False
     """Whether a failed reply to a create named its booking."""
@@ -244,9 +246,14 @@ class Course:
         return any(left for left, *_ in self.said)
 
     @property
-    def may_have_happened(self):
+    def is_in_doubt(self):
+        """Whether a request left, of this call or of the one it joined, and was not refused."""
         own = any(left and not is_refused for left, _, is_refused in self.said)
-        return own or self.is_other_in_doubt or self.effects > 0
+        return own or self.is_other_in_doubt
+
+    @property
+    def may_have_happened(self):
+        return self.is_in_doubt or self.effects > 0
 
     @property
     def statuses(self):
@@ -378,6 +385,7 @@ class Course:
             seen = ("good", "other") if self.effects or self.was_done else ("other",)
             came = self._choose_reply(effect, *seen, "503", "404")
             records = {"good": SEEN[name], "other": UNSEEN[name]}
+            self.is_shown_by_guard |= came == "good" and not self.is_past_guard
         if came in records:
             return good(records[came])
         return lambda _: reply(int(came))
