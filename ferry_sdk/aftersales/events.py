@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from ferry_sdk._runtime.clock import Datetime
 from ferry_sdk.errors import FerryError, UnexpectedResponseError
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import Stage
@@ -44,8 +45,8 @@ class BookingSnapshot:
     stage: Stage
     total_price: Decimal
     currency: str
-    departures: tuple[datetime, ...] = ()
-    lapses_at: datetime | None = None
+    departures: tuple[Datetime, ...] = ()
+    lapses_at: Datetime | None = None
 
     @classmethod
     def of(cls, booking: Booking | BookingCreated) -> BookingSnapshot:
@@ -76,7 +77,7 @@ class BookingSnapshot:
         return _stored.dump_json((self, reported_stage, reminded)).decode()
 
 
-_Stored = tuple[BookingSnapshot, Stage | None, datetime | None]
+_Stored = tuple[BookingSnapshot, Stage | None, Datetime | None]
 _stored: Final[TypeAdapter[_Stored]] = TypeAdapter(_Stored)
 
 

@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
+from ferry_sdk._runtime.clock import Datetime
 from ferry_sdk.errors import InvalidInputError, JournalError
 from ferry_sdk.journal.connections import exclusive_transaction
 from ferry_sdk.journal.engines import is_undecodable
@@ -83,8 +84,8 @@ class _Row(BaseModel, strict=True):
     correlation_id: str = Field("", pattern=r"^[ -~]*$")  # it is sent in a header again
     fingerprint: str = Field("", pattern=r"^[0-9a-f]{64}$")
     state: EntryState = "unknown"
-    created_at: datetime = _LONG_AGO
-    changed_at: datetime = _LONG_AGO
+    created_at: Datetime = _LONG_AGO
+    changed_at: Datetime = _LONG_AGO
     booking_id: str | None = None
     ticket_ids: list[str] | None = None
     status_code: int | None = None

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import LiteralString, Required, TypedDict, Unpack
 
+from ferry_sdk._runtime.clock import Date
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import (
@@ -61,7 +62,7 @@ _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]
 _Country = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$", to_upper=True)]
-_Day = Annotated[date, PlainSerializer(date.isoformat, return_type=str)]
+_Day = Annotated[Date, PlainSerializer(date.isoformat, return_type=str)]
 
 PassengerTypeName = Literal["Adult", "Child", "Infant"]
 PassengerParam = Literal["A", "C", "I"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import count
 from typing import (
     TYPE_CHECKING,
@@ -25,6 +24,7 @@ from typing import (
 
 from typing_extensions import Self
 
+from ferry_sdk._runtime.clock import Date
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.records import Records, Unreadable
@@ -50,7 +50,7 @@ class AskedSearch:
     company: str
     depart_code: str
     arrive_code: str
-    day: date
+    day: Date
 
 
 @dataclass(frozen=True, slots=True)

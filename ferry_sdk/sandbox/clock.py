@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 
+from ferry_sdk._runtime.clock import Datetime
+
 # Within these years, Python can represent every sailing, deadline and validity.
 _EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LATEST = datetime(2199, 12, 31, tzinfo=timezone.utc)
@@ -17,7 +19,7 @@ class ClockState:
     """The state of a clock: its distance from real time, and when it is frozen if it is."""
 
     offset: timedelta
-    frozen_at: datetime | None
+    frozen_at: Datetime | None
 
 
 class Clock:

@@ -10,6 +10,7 @@ import pytest
 from ferry_sdk import OutcomeUnknownError, Rate, RequestTimeoutError, Timeout
 from ferry_sdk._transport.http11 import client
 from tests.backend.gathering import UnderWay
+from tests.support.blocks import python
 from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service
@@ -17,6 +18,36 @@ from tests.transport.scripted import Service
 pytestmark = pytest.mark.own_http_client(reason="httpx waits for the clock in its own way")
 
 HANG = do.in_turn(do.read_request, do.hang)
+FIRST_IMPORTS = """
+import importlib
+import pkgutil
+import sys
+
+from freezegun import freeze_time
+from pydantic import BaseModel
+
+def import_everything():
+    import ferry_sdk
+    for module in pkgutil.walk_packages(ferry_sdk.__path__, "ferry_sdk."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+def all_models(model=BaseModel):
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from all_models(subclass)
+
+import_everything()  # what it needs: some libraries in C crash if they are imported while frozen
+for name in [name for name in sys.modules if name.partition(".")[0] == "ferry_sdk"]:
+    del sys.modules[name]
+
+from ferry_sdk import Ferry
+with freeze_time("2027-06-01"):
+    import_everything()
+    for model in all_models():
+        if model.__module__.startswith("ferry_sdk."):
+            model.model_rebuild()
+"""
 
 
 def refuse(connection):
@@ -32,6 +63,11 @@ def frozen(clients, monkeypatch):
     for name in ("monotonic", "time", "perf_counter"):
         monkeypatch.setattr(time, name, lambda: 1_811_808_000.0)
     return partial(clients, "t", timeout=20)
+
+
+def test_what_is_first_imported_and_built_while_frozen(tmp_path):
+    """freezegun puts stand-ins for `date` and `datetime`, which pydantic does not know."""
+    python("-W", "ignore", "-c", FIRST_IMPORTS, cwd=tmp_path)
 
 
 def test_a_retry_is_sent(frozen, monkeypatch):

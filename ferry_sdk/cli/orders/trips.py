@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, cast, get_args
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._runtime.clock import Date
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
@@ -37,7 +38,7 @@ _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 _FARE: Final = ("kind", "amount", "currency", "expires_at", "reservation_type")
 
 Day = Annotated[
-    date, BeforeValidator(lambda value: parse_day(value) if isinstance(value, str) else value)
+    Date, BeforeValidator(lambda value: parse_day(value) if isinstance(value, str) else value)
 ]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, time
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import (
@@ -25,6 +25,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import LiteralString
 
+from ferry_sdk._runtime.clock import Date, Datetime
 from ferry_sdk.sandbox.requests.errors import messages
 
 FieldT = TypeVar("FieldT")
@@ -92,9 +93,9 @@ OrEmpty = Annotated[
 ]
 """A field that may be null; an empty text is read as null."""
 Text = Annotated[str, Field(max_length=200), Pattern(rf"[\s\S]*[^{_SPACES}][\s\S]*", "empty")]
-Day = Annotated[date, Pattern(_DAY, "date", date.fromisoformat)]
+Day = Annotated[Date, Pattern(_DAY, "date", date.fromisoformat)]
 Hour = Annotated[time, Pattern(_HOUR, "time", time.fromisoformat)]
-Moment = Annotated[datetime, Pattern(_MOMENT, "moment", TypeAdapter(datetime).validate_python)]
+Moment = Annotated[Datetime, Pattern(_MOMENT, "moment", TypeAdapter(Datetime).validate_python)]
 Email = Annotated[str, Field(max_length=254), Pattern(rf"[^@{_SPACES}]+@[^@{_SPACES}]+", "email")]
 Age = Annotated[int, Field(ge=0, le=120), WHOLE]
 Country = Annotated[str, Pattern(r"[A-Za-z]{2}", "country", str.upper)]
