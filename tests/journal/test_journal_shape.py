@@ -123,30 +123,34 @@ def test_file_that_may_only_be_read_takes_no_write(read_only_url):
     assert "the journal lacks code" in str(error)
 
 
-def test_role_that_may_not_change_tables_reads(postgres):
+@pytest.fixture
+def incomplete(postgres):
+    """The address of a journal on PostgreSQL that lacks a column, and has one open entry."""
     url = postgres.new_url()
     with Journal(url) as journal:
         journal.begin(confirmation("b1"))
-    schema = url.rpartition("%3D")[2]
     run_sql(url, "ALTER TABLE ferry_journal DROP COLUMN code")
-    run_sql(url, f"CREATE ROLE reader_of_{schema} LOGIN")
-    run_sql(url, f"GRANT USAGE ON SCHEMA {schema} TO reader_of_{schema}")
-    run_sql(url, f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO reader_of_{schema}")
-    with Journal(url.replace("ferry@", f"reader_of_{schema}@")) as journal:
+    return url
+
+
+def url_of_role(url, right):
+    """The address for a new role that has a right on the tables, and may not change them."""
+    schema = url.rpartition("%3D")[2]
+    role = f"{right}_of_{schema}".lower()
+    run_sql(url, f"CREATE ROLE {role} LOGIN")
+    run_sql(url, f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+    run_sql(url, f"GRANT {right} ON ALL TABLES IN SCHEMA {schema} TO {role}")
+    return url.replace("ferry@", f"{role}@")
+
+
+def test_role_that_may_not_change_tables_reads(incomplete):
+    with Journal(url_of_role(incomplete, "SELECT")) as journal:
         assert [entry.damaged for entry in journal.unresolved()] == [()]
 
 
-def test_journal_is_written_once_its_column_was_added(postgres):
-    url = postgres.new_url()
-    with Journal(url) as journal:
-        journal.begin(confirmation("b1"))
-    schema = url.rpartition("%3D")[2]
-    run_sql(url, "ALTER TABLE ferry_journal DROP COLUMN code")
-    run_sql(url, f"CREATE ROLE clerk_of_{schema} LOGIN")
-    run_sql(url, f"GRANT USAGE ON SCHEMA {schema} TO clerk_of_{schema}")
-    run_sql(url, f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO clerk_of_{schema}")
-    with Journal(url.replace("ferry@", f"clerk_of_{schema}@")) as clerk:
+def test_journal_is_written_once_its_column_was_added(incomplete):
+    with Journal(url_of_role(incomplete, "ALL")) as clerk:
         caught(JournalError, clerk.begin, intent())
-        with Journal(url) as owner:
+        with Journal(incomplete) as owner:
             owner.unresolved()
         assert clerk.begin(intent())

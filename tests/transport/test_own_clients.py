@@ -225,18 +225,28 @@ def test_calls_use_what_was_put_into_httpx(clients, ferry_sandbox, monkeypatch, 
     assert seen == ["call"] * 2
 
 
-def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, monkeypatch):
-    made = []
+@pytest.fixture
+def replace_client(clients, monkeypatch):
+    """A function that puts a subclass in the place of httpx's client, and counts its instances."""
     name = "AsyncClient" if clients.is_async else "Client"
+    made = []
 
     class Traced(getattr(httpx, name)):
         def __init__(self, **options):
             made.append(name)
             super().__init__(**options)
 
-    monkeypatch.setattr(httpx, name, Traced)
+    def replace():
+        monkeypatch.setattr(httpx, name, Traced)
+        return made
+
+    return replace
+
+
+def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, replace_client):
+    made = replace_client()
     assert clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url).catalogue.ports()
-    assert made == [name]
+    assert len(made) == 1
 
 
 def patched(monkeypatch, clients, way, wrapper, seen):
@@ -300,21 +310,13 @@ def test_after_a_patch_httpx_is_left(clients, monkeypatch):
         assert service.asked == [READ.line] * 2
 
 
-def test_a_class_replaced_later_is_used(clients, monkeypatch):
-    made = []
-    name = "AsyncClient" if clients.is_async else "Client"
-
-    class Traced(getattr(httpx, name)):
-        def __init__(self, **options):
-            made.append(name)
-            super().__init__(**options)
-
+def test_a_class_replaced_later_is_used(clients, replace_client):
     with Service(serve) as service:
         ferry = clients("t", base_url=service.url)
         READ.make(ferry)
-        monkeypatch.setattr(httpx, name, Traced)
+        made = replace_client()
         READ.make(ferry)
-    assert made == [name]
+    assert len(made) == 1
 
 
 EXEMPT = [
