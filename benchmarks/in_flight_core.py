@@ -1,4 +1,4 @@
-"""Many small async calls in flight, against clients of httpx."""
+"""Many small async calls in flight, against clients of httpx, httpx2 and reqwest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BAR: Final = Bar(3.0, is_least=True)
 def measure(effort: Effort) -> list[Line]:
     """Measure how many calls a second come through."""
     in_flight = effort.of(200, 4)
-    clients = ("ferry", "openai", "httpx", *installed("httpx2"))
+    clients = ("ferry", "openai", "httpx", *installed("httpx2", "pyreqwest"))
     with Service(FEW) as service, rates(clients, service.base_url) as rate:
         contenders = {name: rate[name](in_flight, effort.of(2)) for name in clients}
         figures = in_turn(contenders, rounds=effort.of(5))

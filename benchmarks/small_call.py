@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 BAR: Final = Bar(1.0)
 READ_BAR: Final = Bar(0.45)
 CREATE_BAR: Final = Bar(0.6)
+OTHERS: Final = ("httpx2", "pyreqwest")
+"""Peers that are shown and not judged."""
 
 
 def measure(effort: Effort) -> list[Line]:
     """Measure it, each on a connection that is open."""
-    clients = ("ferry", "httpx", "http_client", *installed("openai"))
+    clients = ("ferry", "httpx", "http_client", *installed("openai", *OTHERS))
     with Service(FEW) as service:
         with opened("fee", clients, service.base_url) as calls:
             contenders = {name: timed(call, effort.of(30, 2)) for name, call in calls.items()}
@@ -37,7 +39,7 @@ def measure(effort: Effort) -> list[Line]:
 
 
 def _cpu(kind: str, what: str, bar: Bar, base_url: str, effort: Effort) -> Line:
-    with opened(kind, ("ferry", "httpx"), base_url) as calls:
+    with opened(kind, ("ferry", "httpx", *installed(*OTHERS)), base_url) as calls:
         contenders = {
             name: timed(call, effort.of(30, 2), clock=process_time) for name, call in calls.items()
         }

@@ -1,24 +1,38 @@
-"""The records of a search as models of pydantic, of any base."""
+"""The models that a program without the library writes for itself: plain ones of pydantic."""
 
 from __future__ import annotations
 
+from decimal import Decimal  # noqa: TC003 -- pydantic reads the annotations
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, create_model
 
 from benchmarks._records import availability
-from ferry_sdk.models import Passenger, Selection  # noqa: TC001 -- pydantic reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Booking(BaseModel):
-    """The body of a create, validated as the library validates it."""
+class Fee(BaseModel):
+    """The answer of a small call."""
 
-    availabilities: list[Selection]
-    passengers: list[Passenger]
+    penalty_amount: Decimal
+    refund_amount: Decimal
+    currency: str
+    ticket_status: str
+
+
+class Created(BaseModel):
+    """The answer of a create."""
+
+    booking_id: str
+    booking_reference: str
+    stage: str
+    possible_actions: dict[str, dict[str, Any]]
+    status: str
+    total_price: Decimal
+    currency: str
 
 
 def found(base: type[BaseModel] = BaseModel, **kinds: type) -> Any:  # noqa: ANN401 -- a type made here

@@ -8,7 +8,8 @@ from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
 from benchmarks._payload import BOOKING_ID, HEADERS
-from ferry_sdk import CancellationFee
+
+from ._models import Fee
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -22,9 +23,9 @@ def fee(base_url: str) -> Generator[Call]:
     headers = {**HEADERS, "Content-Type": "application/json"}
     with closing(HTTPConnection(base_url.removeprefix("http://"))) as connection:
 
-        def call() -> CancellationFee:
+        def call() -> Fee:
             body = json.dumps({"id": BOOKING_ID}).encode()
             connection.request("POST", "/api/booking/cancel-fee", body, headers)
-            return CancellationFee.model_validate_json(connection.getresponse().read())
+            return Fee.model_validate_json(connection.getresponse().read())
 
         yield call

@@ -10,9 +10,8 @@ import httpx
 
 from benchmarks._payload import BOOKING_ID, HEADERS, MANY, QUESTION, bookings
 from benchmarks._reading import read_dicts
-from ferry_sdk import BookingCreated, CancellationFee
 
-from ._models import Booking
+from ._models import Created, Fee
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
@@ -35,28 +34,24 @@ def search(
 
 
 @contextmanager
-def fee(base_url: str) -> Generator[Call]:
-    """A small call, its answer validated."""
-    with httpx.Client() as http:
+def fee(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN401 -- or httpx2
+    """A small call, its answer validated; of httpx2, if that is the library."""
+    with library.Client() as http:
         url = f"{base_url}/api/booking/cancel-fee"
         body = {"id": BOOKING_ID}
-        yield lambda: CancellationFee.model_validate_json(
-            http.post(url, json=body, headers=HEADERS).content
-        )
+        yield lambda: Fee.model_validate_json(http.post(url, json=body, headers=HEADERS).content)
 
 
 @contextmanager
-def create(base_url: str) -> Generator[Call]:
-    """A write, its input and its answer validated."""
-    with httpx.Client() as http:
+def create(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN401 -- or httpx2
+    """A write, its answer validated; of httpx2, if that is the library."""
+    with library.Client() as http:
         url = f"{base_url}/api/booking"
         arguments = bookings()
-        headers = HEADERS | {"Content-Type": "application/json"}
 
-        def call() -> BookingCreated:
-            body = Booking.model_validate(next(arguments)).model_dump_json(exclude_unset=True)
-            reply = http.post(url, content=body, headers=headers)
-            return BookingCreated.model_validate_json(reply.content)
+        def call() -> Created:
+            reply = http.post(url, json=next(arguments), headers=HEADERS)
+            return Created.model_validate_json(reply.content)
 
         yield call
 
@@ -67,8 +62,8 @@ async def async_fee(base_url: str, library: Any = httpx) -> AsyncGenerator[Call]
     url = f"{base_url}/api/booking/cancel-fee"
     async with library.AsyncClient(limits=library.Limits(max_connections=MANY)) as http:
 
-        async def call() -> CancellationFee:
+        async def call() -> Fee:
             reply = await http.post(url, json={"id": BOOKING_ID}, headers=HEADERS)
-            return CancellationFee.model_validate_json(reply.content)
+            return Fee.model_validate_json(reply.content)
 
         yield call

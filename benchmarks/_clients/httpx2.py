@@ -8,5 +8,11 @@ import httpx2
 
 from . import httpx
 
+fee = partial(httpx.fee, library=httpx2)
+"""A small call, its answer validated."""
+
+create = partial(httpx.create, library=httpx2)
+"""A write, its answer validated."""
+
 async_fee = partial(httpx.async_fee, library=httpx2)
 """A small call, async, its answer validated."""

@@ -1,0 +1,58 @@
+"""pyreqwest, whose HTTP is written in Rust, with as little around it as a program can have."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from pyreqwest.client import ClientBuilder, SyncClientBuilder
+
+from benchmarks._payload import BOOKING_ID, HEADERS, MANY, bookings
+
+from ._models import Created, Fee
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from benchmarks._clients import Call
+
+
+@contextmanager
+def fee(base_url: str) -> Generator[Call]:
+    """A small call, its answer validated."""
+    url = f"{base_url}/api/booking/cancel-fee"
+    with SyncClientBuilder().default_headers(HEADERS).build() as http:
+
+        def call() -> Fee:
+            reply = http.post(url).body_json({"id": BOOKING_ID}).build().send()
+            return Fee.model_validate_json(bytes(reply.bytes()))
+
+        yield call
+
+
+@contextmanager
+def create(base_url: str) -> Generator[Call]:
+    """A write, its answer validated."""
+    url = f"{base_url}/api/booking"
+    arguments = bookings()
+    with SyncClientBuilder().default_headers(HEADERS).build() as http:
+
+        def call() -> Created:
+            reply = http.post(url).body_json(next(arguments)).build().send()
+            return Created.model_validate_json(bytes(reply.bytes()))
+
+        yield call
+
+
+@asynccontextmanager
+async def async_fee(base_url: str) -> AsyncGenerator[Call]:
+    """A small call, async, its answer validated."""
+    url = f"{base_url}/api/booking/cancel-fee"
+    builder = ClientBuilder().default_headers(HEADERS).max_connections(MANY)
+    async with builder.build() as http:
+
+        async def call() -> Fee:
+            reply = await http.post(url).body_json({"id": BOOKING_ID}).build().send()
+            return Fee.model_validate_json(bytes(await reply.bytes()))
+
+        yield call
