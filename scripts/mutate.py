@@ -57,7 +57,7 @@ FLOW: Stages = (
     _named("engine/test", "auth", "tariffs", "correlation"),
     (
         "tests/engine/test_redaction.py",
-        *_named("observability/test", "events", "records_of_the_log"),
+        *_named("observability/test", "events", "records_of_the_log", "echoed_tokens"),
     ),
 )
 NAMED_BOOKINGS: tuple[str, ...] = ("tests/resources/test_named_bookings.py",)
@@ -154,6 +154,7 @@ TESTS: dict[str, Stages] = {
     "_transport/exchange": (
         *TRANSPORT,
         _named("backend/test", "canaries", "deadlines"),
+        ("tests/transport/test_given_up.py",),
         ("tests/observability/test_records_of_the_log.py",),
     ),
     "_transport/http11/replies": (

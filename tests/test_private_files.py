@@ -3,13 +3,16 @@
 import os
 import stat
 import struct
+from contextlib import closing
 
 import pytest
 
 from ferry_sdk import ConfigurationError, JournalError
+from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.bookings.state import SandboxState
+from tests.backend.gathering import UnderWay
 from tests.support.cases import case
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
@@ -295,3 +298,10 @@ def test_a_journal_that_others_can_read_is_opened(tmp_path):
     file.touch()
     file.chmod(0o644)
     read_journal(f"sqlite:///{file}")
+
+
+def test_a_connection_serves_any_thread(tmp_path):
+    database = PrivateDatabase(tmp_path / "file.db", application_id=1, version=1, tables=())
+    with closing(database.connect(1)) as connection:
+        rows = UnderWay(lambda: connection.execute("SELECT 7").fetchall()).value()
+    assert rows == [(7,)]

@@ -16,7 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unreadable
+from ferry_sdk import (
+    Availability,
+    BookingConfirmation,
+    Port,
+    Records,
+    UnexpectedResponseError,
+    Unreadable,
+)
 from ferry_sdk._engine.parsing import Record, RecordList
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import bulk
@@ -77,6 +84,13 @@ def test_one_bad_record_is_kept_apart_and_where_none_can_be_read_it_is_an_error(
     assert (lost.index, lost.field) == (0, "tariffs[1].amount")
     assert lost.problem == "expected a number from 0"
     assert [one.tariffs[0].balance_amount for one in found] == [-5]
+
+
+def test_reply_about_another_booking_is_refused():
+    answer = Record(BookingConfirmation, booking_id="b-1")
+    reply = samples.BOOKING_CONFIRMATION | {"booking_id": "b-2"}
+    error = caught(UnexpectedResponseError, answer.read, reply)
+    assert error.field == "booking_id"
 
 
 ITEMS = st.one_of(

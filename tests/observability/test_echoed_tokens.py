@@ -128,6 +128,11 @@ def test_a_traveller_in_a_request_id_is_hidden(watch):
     assert create(watched.ferry.with_raw_response).request_id == "req-[hidden]-1"
 
 
+def test_a_request_id_within_a_token_is_hidden(watch):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": TOKEN[:16]}))
+    assert create(watched.ferry.with_raw_response).request_id == "[hidden]"
+
+
 def test_a_random_request_id_needs_no_redactor(watch):
     watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": UUID}))
     with patch.object(Redactor, "__init__", autospec=True) as made:

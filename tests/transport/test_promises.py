@@ -111,6 +111,17 @@ def test_cookies_of_the_caller_stay_as_set(ferry_over):
     assert notes.cookies == ["mine=1"] * 2
 
 
+@pytest.mark.parametrize("ferry_over", GIVEN, indirect=True)
+def test_jar_of_the_caller_is_changed_once(ferry_over):
+    with Service(Notes()) as service:
+        http_client = ferry_over.http_client()
+        ferry = ferry_over(service.url, http_client=http_client)
+        READ.make(ferry)
+        changed = http_client.cookies.extract_cookies
+        READ.make(ferry)
+    assert http_client.cookies.extract_cookies is changed
+
+
 @pytest.mark.parametrize("ferry_over", ["httpx", "httpx2"], indirect=True)
 def test_other_requests_of_the_caller_keep_cookies(ferry_over):
     notes = Notes("set-cookie: session=of-the-caller; Path=/")
