@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final, Generic, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -187,8 +186,10 @@ class Connections(AnyConnections[NetworkStream]):
             connection = slot.stream or self._connect(request, slot)
             data = request.encode()
             request.trace(SEND_STEP, {"network_stream": connection})
-            with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
+            try:  # noqa: SIM105 -- `suppress` is slow, and every call comes here
                 connection.write(data, request.write)
+            except httpcore.WriteError:
+                pass  # the reply, or its absence, shows the outcome
             del data
             reader = replies.new_reader()
             while not reader.status_code:

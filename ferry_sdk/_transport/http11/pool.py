@@ -12,7 +12,6 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from threading import RLock
 from typing import Final, Generic, TypeVar
@@ -124,9 +123,12 @@ class ConnectionSlots(Generic[StreamT]):
 
     def lost(self) -> Iterator[StreamT]:
         """Yield the unclosed connections of interrupted calls."""
-        with suppress(IndexError):  # empty
-            while True:
-                yield self._lost.popleft()
+        while self._lost:
+            try:
+                stream = self._lost.popleft()
+            except IndexError:  # another thread was faster
+                return
+            yield stream
 
     def _new(self) -> Slot[StreamT] | None:
         if len(self._taken) >= self._most:
@@ -220,11 +222,13 @@ class IdleConnections(Generic[StreamT]):
         """Return the connections that were given back before a moment, and keep them no longer."""
         popped: list[StreamT] = []
         for idle in tuple(self._idle.values()):
-            with suppress(IndexError):  # empty
+            try:
                 while idle[0][0] < moment:
                     since, stream, kept_for = idle.popleft()
                     if since < moment:
                         popped.append(stream)
                     else:  # another thread was faster
                         idle.appendleft((since, stream, kept_for))
+            except IndexError:  # none is left
+                continue
         return popped

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -49,7 +49,7 @@ class Reader(ABC):
 
     Attributes:
         status_code: The status; 0 until the head has arrived.
-        headers: The headers.
+        headers: The headers, with names in lower case.
         pieces: The pieces of the body that nobody has taken yet.
         is_complete: Whether the reply has ended.
         is_read: Whether somebody has read the body to its end.
@@ -256,9 +256,10 @@ class LlhttpReader(H11Reader):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Record a header; of the trailers, which are skipped, none may change the frame."""
+        name = name.lower()
         if not self.status_code:
             self.headers.append((name, value.rstrip(b" \t")))
-        elif name.lower() == b"transfer-encoding":
+        elif name == b"transfer-encoding":
             raise _IrregularError
 
     def on_headers_complete(self) -> None:
@@ -268,13 +269,13 @@ class LlhttpReader(H11Reader):
         # llhttp skips empty lines before a reply, and reads replies of RTSP too.
         if status < _FINAL or not is_known or not self._kept.startswith(_BEGINNING):
             raise _IrregularError
-        names = [name.lower() for name, _ in self.headers]
-        if b"transfer-encoding" in names:
-            encoding = self.headers[names.index(b"transfer-encoding")][1]
-            if encoding != b"chunked" or names.count(b"transfer-encoding") > 1:
+        by_name = dict(self.headers)
+        if b"transfer-encoding" in by_name:
+            encodings = [value for name, value in self.headers if name == b"transfer-encoding"]
+            if encodings != [b"chunked"]:
                 raise _IrregularError
             self._is_chunked = True
-        self._is_framed = self._is_chunked or b"content-length" in names
+        self._is_framed = self._is_chunked or b"content-length" in by_name
         self.status_code = status
 
     def on_body(self, piece: bytes) -> None:
@@ -346,26 +347,43 @@ class Response:
     iter_bytes, aiter_bytes = iter_raw, aiter_raw
 
 
-def _parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+def _parse_headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
     """Return the headers; repeated ones are joined with a comma."""
     headers = Headers(())
-    values = headers.by_name
-    repeated: dict[str, list[str]] = {}
-    for raw_name, raw_value in raw:
-        name, value = _name_of(raw_name), _text_of(raw_value)
-        if name in values:
-            repeated.setdefault(name, [values[name]]).append(value)
-        else:
-            values[name] = value
-    # Joined at the end, because a head has room for 25,000 headers of one name.
-    for name, all_values in repeated.items():
-        values[name] = ", ".join(all_values)
+    if not raw:
+        return headers
+
+    raw_names, raw_values = zip(*raw, strict=True)
+    names = [*map(_name_of, raw_names)]
+    values = _texts_of(raw_values)
+    headers.by_name = dict(zip(names, values, strict=True))
+    if len(headers.by_name) < len(names):
+        headers.by_name = _join_repeated(zip(names, values, strict=True))
     return headers
+
+
+def _join_repeated(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the values by name; they are joined at the end, as there may be 25,000 of one name."""
+    by_name: dict[str, list[str]] = {}
+    for name, value in fields:
+        by_name.setdefault(name, []).append(value)
+    return {name: ", ".join(values) for name, values in by_name.items()}
 
 
 @lru_cache(maxsize=256)
 def _name_of(name: bytes) -> str:
     return name.decode("latin-1").lower()
+
+
+def _texts_of(values: Sequence[bytes]) -> list[str]:
+    """Return the values as texts.
+
+    All are decoded at once, which takes a third of the time: no value has a line feed.
+    """
+    try:
+        return b"\n".join(values).decode().split("\n")
+    except UnicodeDecodeError:
+        return [_text_of(value) for value in values]
 
 
 def _text_of(value: bytes) -> str:
