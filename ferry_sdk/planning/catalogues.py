@@ -50,7 +50,11 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
-from ferry_sdk.planning.results import UnreadableAnswer, unreadable_answers
+from ferry_sdk.planning.results import (
+    UnreadableAnswer,
+    ports_without_code,
+    unreadable_answers,
+)
 from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
 from ferry_sdk.planning.routes import DEPARTURES_OF, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -325,6 +329,8 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
             records: Records[Any] = answer.value or Records[Any]()
             lists[answer.key] = records
             index.unreadable += unreadable_answers(operation, records)
+            if answer.key == "cities":
+                index.unreadable += ports_without_code(records)
         elif answer.key == "own":
             raise answer.error
         elif not _is_final(answer.error):

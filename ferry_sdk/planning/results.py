@@ -27,6 +27,7 @@ from typing_extensions import Self
 from ferry_sdk._runtime.clock import Date
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.base import Model
+from ferry_sdk.models.catalogue import McpPort
 from ferry_sdk.models.records import Records, Unreadable
 
 T = TypeVar("T")
@@ -99,6 +100,20 @@ def unusable(index: int, field: str, problem: str, record: Model) -> Unreadable:
         record: The record.
     """
     return Unreadable(index=index, field=field, problem=problem, raw=record.model_dump(mode="json"))
+
+
+def ports_without_code(ports: Records[McpPort]) -> tuple[UnreadableAnswer, ...]:
+    """Return the ports of MCP that no search can name as one answer.
+
+    Where no port has a code, the list has other fields than those that are known; then it is none
+    of ports.
+    """
+    lost = tuple(
+        unusable(index, "code", "no code", port) for index, port in numbered(ports) if not port.code
+    )
+    if not lost or len(lost) == len(ports):
+        return ()
+    return (UnreadableAnswer(search=None, operation="mcp.ports", records=lost),)
 
 
 def numbered(records: Iterable[T]) -> Iterator[tuple[int, T]]:

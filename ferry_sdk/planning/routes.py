@@ -32,7 +32,13 @@ from ferry_sdk.models.catalogue import (
 )
 from ferry_sdk.models.records import Match, Records
 from ferry_sdk.planning.names import fold
-from ferry_sdk.planning.results import PORT_OPERATIONS, UnreadableAnswer, numbered, unusable
+from ferry_sdk.planning.results import (
+    PORT_OPERATIONS,
+    UnreadableAnswer,
+    numbered,
+    ports_without_code,
+    unusable,
+)
 
 _Ends = tuple[Any, Any]
 """The codes of two ports, which are texts where they are found in a table of ports."""
@@ -207,6 +213,8 @@ class RouteSources:
         """Add a catalogue by its name, or the departures of a company by the company's name."""
         if name in {"ports", "journeys", "mcp_ports", "timetable"}:
             setattr(self, name, records)
+            if name == "mcp_ports":
+                self.unreadable += ports_without_code(records)
         elif name != "companies":
             self.departures[name.removeprefix(DEPARTURES_OF)] = records
         if name == "companies":

@@ -5,7 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from ferry_sdk import Company, Departure, Ferry, Journey, Port, Records, Unreadable, errors
+from ferry_sdk import (
+    Company,
+    Departure,
+    Ferry,
+    Journey,
+    McpPort,
+    Port,
+    Records,
+    Unreadable,
+    errors,
+)
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import PlaceIndex
 from ferry_sdk.planning.results import (
@@ -221,6 +231,14 @@ def test_places_without_the_names_of_a_language_say_so(new_ferry, ferry_sandbox)
     assert "a whole list of mcp.ports could not be read" in str(error)
 
 
+def test_places_name_a_city_without_a_code(new_ferry, ferry_sandbox):
+    ports = [{"code": "ITGOA", "city": "Genoa"}, {"city": "Atlantis City"}]
+    ferry_sandbox.faults.add("wrong_shape", "mcp.ports", times=None, value=ports)
+    (answer,) = new_ferry.places.find("Atlantis City").unreadable
+    (record,) = answer.records
+    assert (answer.operation, record.index, record.field) == ("mcp.ports", 1, "code")
+
+
 def test_lost_catalogue_leaves_the_route_unknown(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("wrong_shape", "catalogue.journeys", times=None, value=[{"route": 1}])
     ends = {"origin": "ITGOA", "destination": "SESTO"}
@@ -309,6 +327,19 @@ def test_company_without_code_and_id_is_named():
 def test_companies_with_other_fields_are_no_gaps():
     sources = RouteSources()
     sources.add("companies", NAMELESS[:1])
+    assert sources.unreadable == []
+
+
+def test_port_of_mcp_without_a_code_is_named():
+    sources = RouteSources()
+    sources.add("mcp_ports", Records([McpPort(code="ITGOA"), McpPort(city="Tunis")]))
+    (answer,) = sources.graph(is_complete=True).unreadable
+    assert [(record.index, record.field) for record in answer.records] == [(1, "code")]
+
+
+def test_ports_of_mcp_with_other_fields_are_no_gaps():
+    sources = RouteSources()
+    sources.add("mcp_ports", Records([McpPort(city="Genoa"), McpPort(city="Tunis")]))
     assert sources.unreadable == []
 
 
