@@ -1,6 +1,7 @@
 """A database that is locked, frozen or full holds no call of a journal, and is used again."""
 
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
@@ -191,3 +192,23 @@ def test_connection_that_the_server_closed_is_replaced(postgres, postgres_journa
     others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
     postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608 -- a constant
     assert postgres_journal.begin(intent())
+
+
+def test_connection_that_is_late_is_closed():
+    may_connect, late = threading.Event(), sqlite3.connect(":memory:", check_same_thread=False)
+
+    def connect():
+        may_connect.wait(20)
+        return late
+
+    assert limits.Dial(connect).wait(0) is None
+    may_connect.set()
+    eventually(lambda: is_closed(late))
+
+
+def is_closed(connection):
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return True
+    return False
