@@ -189,12 +189,10 @@ class Exchange(SendGuard):
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.use_connection(stream)
-        encoding = by_name.get("content-encoding", "")
-        if not response.is_stream_consumed:  # a mock may have decompressed the body
-            if "," in encoding:
-                raise UnexpectedResponseError("the reply has more than one content encoding")
-            window = _WINDOWS.get(encoding.strip().lower())
-            self._decompressor = None if window is None else Decompressor(window)
+        encoding = by_name.get("content-encoding")
+        # A mock may have decompressed the body.
+        if encoding is not None and not response.is_stream_consumed:
+            self._decompressor = _decompressor_of(encoding)
         return reply
 
     def _feed(self, raw: bytes) -> bool:
@@ -232,6 +230,18 @@ class Exchange(SendGuard):
             if isinstance(failure, UnexpectedResponseError):
                 failure.status_code = self._reply.status_code
         return error if failure is None else failure
+
+
+def _decompressor_of(encoding: str) -> Decompressor | None:
+    """Return what decompresses a content encoding; None if it is none that was requested.
+
+    Raises:
+        UnexpectedResponseError: The body is encoded more than once.
+    """
+    if "," in encoding:
+        raise UnexpectedResponseError("the reply has more than one content encoding")
+    window = _WINDOWS.get(encoding.strip().lower())
+    return None if window is None else Decompressor(window)
 
 
 class Decompressor:

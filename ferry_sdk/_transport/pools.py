@@ -180,16 +180,24 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
 
     def _find_or_make(self) -> _AsyncResources:
         loop = running_loop()
-        resources = self._resources.get(loop)
-        if resources is None or resources.connections.pid != process_id():
+        resources = self._find(loop)
+        if resources is None:
             self._forget_ended_loops()
             resources = _AsyncResources(self._given, self._settings, is_async=True)
             self._resources[loop] = resources
             finalize(loop, resources.connections.drop).atexit = False
         return resources
 
+    def _find(self, loop: Any) -> _AsyncResources | None:  # noqa: ANN401 -- of asyncio or of trio
+        """Return the resources of an event loop; None if there are none, or if it was forked."""
+        resources = self._resources.get(loop)
+        is_own = resources is not None and resources.connections.pid == process_id()
+        return resources if is_own else None
+
     def prepare(self) -> None:
         """Load and make what the calls of this event loop need, so that no call does."""
+        if self._find(running_loop()) is not None:
+            return
         load_for_tasks("trio" if asyncio_loop() is None else "asyncio")
         with suppress(FerryError):  # the call raises it
             self.resources()

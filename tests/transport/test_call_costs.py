@@ -38,6 +38,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic import BaseModel
 
 from benchmarks._memory_client import AsyncMemoryClient, MemoryClient, MemoryReply, always, by_word
 from benchmarks._payload import (
@@ -296,8 +297,8 @@ def read_fields(value):
     if isinstance(value, list | tuple):
         for item in value:
             read_fields(item)
-    else:
-        for name in getattr(type(value), "__pydantic_fields__", ()):
+    elif isinstance(value, BaseModel):
+        for name in type(value).__pydantic_fields__:
             read_fields(getattr(value, name))
 
 

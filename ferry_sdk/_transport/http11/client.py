@@ -85,7 +85,7 @@ class PreparedRequest(NamedTuple):
         Raises:
             ConfigurationError: A header is invalid.
         """
-        lines = [self.first_lines, *(f"{name}: {value}" for name, value in self.headers.items())]
+        lines = [self.first_lines, *map(": ".join, self.headers.items())]
         if self.content is not None or self.first_lines.startswith("POST "):
             lines.append(f"Content-Length: {len(self.content or b'')}")
         head = "\r\n".join(lines)
