@@ -101,7 +101,10 @@ SCAN: Stages = (
     ("tests/scan/test_folders.py",),
     _named("scan/test", "scans", "scan_tables", "scan_unreadable"),
 )
-ORDERS: Stages = (("tests/orders/test_any_course.py",), ("tests/orders/test_orders.py",))
+ORDERS: Stages = (
+    ("tests/orders/test_any_course.py",),
+    _named("orders/test", "orders", "problems"),
+)
 CONFORMANCE: Stages = (
     _named("conformance/test", "reads", "recordings"),
     _named("conformance/test", "profiles", "bookings"),

@@ -65,19 +65,28 @@ def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
         assert is_waiting(fork)
     fork.value()
     lock = ForkLock()
-    lost = lock.use(writes=True)
-    lost.__enter__()
-    lock.reset()
-    lock.acquire()
-    lock.release()
-    with lock.use(writes=True):
-        pass
-    lock = ForkLock()
     with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
         raise LookupError
     monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
     lock.acquire()
     assert kept.tb
+
+
+def test_a_child_forgets_the_uses_of_its_parent(monkeypatch):
+    lock = ForkLock()
+    lost = lock.use(writes=True)
+    UnderWay(lost.__enter__).value()
+    lock.reset()
+    monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
+    lock.acquire()
+
+
+def test_a_child_forgets_that_its_parent_forked():
+    lock = ForkLock()
+    lock.acquire()
+    lock.reset()
+    with lock.use(writes=True):
+        pass
 
 
 def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
