@@ -49,7 +49,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     JsonValue,
-    ModelWrapValidatorHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
@@ -59,6 +58,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
+from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import PydanticCustomError
 from typing_extensions import LiteralString, Self
 
