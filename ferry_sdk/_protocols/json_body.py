@@ -7,8 +7,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from itertools import chain
 from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
@@ -27,14 +28,21 @@ _PERSONAL: Final = frozenset(_MEMBERS.split())
 _SHORTEST_NAME: Final = 3
 """Letters of a joined name that is searched; two initials are a word of many messages."""
 _STRETCH: Final = 1024 * 1024
+"""Bytes in which no other thread runs, at most."""
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
+"""Characters of the shortest number with more digits than every float keeps."""
 _NUMBERS: Final = bytes(
-    ord("0") if chr(byte) in ".0123456789" else ord(" ") if chr(byte) in ":,[-\t\r\n " else ord("x")
-    for byte in range(256)
+    ord("0") if chr(byte) in "+-.0123456789Ee" else ord(" ") for byte in range(256)
 )
-_LONG_NUMBER: Final = b" " + b"0" * _DIGITS
-"""The start of a number too long for a float, after translation by `_NUMBERS`."""
+"""Translates the characters of numbers to ``0``, and all others to spaces."""
+_LONG_NUMBER: Final = b"0" * _DIGITS
+"""The start of a long number, after translation by `_NUMBERS`; it may be part of a string."""
+_SPACE: Final = b"\t\n\r "
+_BEFORE_NUMBER: Final = _SPACE + b",:["
+_PART: Final = 64 * 1024
+"""Bytes after which a list is cut at the next end of a record, in a worker thread."""
+_BETWEEN_OBJECTS: Final = re.compile(rb"\}\s*,\s*\{")
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
     rb"(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)"
@@ -95,11 +103,83 @@ def decode_json(content: bytes) -> object:
     # A value has at least one byte.
     if len(content) > MOST_JSON_VALUES and _count_values(content) > MOST_JSON_VALUES:
         raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
-    if b"\\u" in content and _SURROGATE.search(content):
+    if b"\\" in content and _SURROGATE.search(content):
         content = _ESCAPE.sub(_replace_half, content)
-    if is_in_worker_thread.get() or content.translate(_NUMBERS).find(_LONG_NUMBER) >= 0:
+    if len(content) > _STRETCH and is_in_worker_thread.get():
+        return _decode_in_parts(content)
+    marks = content.translate(_NUMBERS)
+    if _LONG_NUMBER in marks and _has_digits_to_lose(content, marks):
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
+
+
+def _has_digits_to_lose(content: bytes, marks: bytes) -> bool:
+    """Return whether a number has digits that a float does not keep; an integer keeps them all.
+
+    A text within a string that looks like such a number counts too.
+
+    Args:
+        content: The JSON.
+        marks: Its translation by `_NUMBERS`.
+    """
+    end = 0
+    while (start := marks.find(_LONG_NUMBER, end)) >= 0:
+        end = marks.find(b" ", start)
+        if end < 0:
+            end = len(content)
+        if content[start - 1 : start] in _BEFORE_NUMBER and _loses_digits(content[start:end]):
+            return True
+    return False
+
+
+def _loses_digits(number: bytes) -> bool:
+    if number.removeprefix(b"-").isdigit():
+        return False
+    try:
+        return repr(float(number)).encode() != number
+    except ValueError:  # it is no number, but part of a string
+        return False
+
+
+def _decode_in_parts(content: bytes) -> object:
+    """Decode a long list in parts, between which other threads run.
+
+    pydantic's decoder lets no other thread run before its end. A part is tried as a JSON list of
+    its own: ``[{"a":1},{"a":2}]`` is decoded as ``[{"a":1}]`` and ``[{"a":2}]``. If each part is
+    valid between brackets, so is the whole, wherever it was cut. If one is not, the slow decoder
+    decides.
+    """
+    content = content.strip(_SPACE)
+    if not (content.startswith(b"[") and content.endswith(b"]")):
+        return _decode_exactly(content)
+
+    elements: list[object] = []
+    for part in _parts_of(content):
+        as_list = b"[" + part + b"]"
+        if len(as_list) > _STRETCH:
+            return _decode_exactly(content)
+        try:
+            elements += items_of(decode_json(as_list))
+        except ValueError:  # a bracket in a string misled the search for the end of a record
+            return _decode_exactly(content)
+    return elements
+
+
+def _parts_of(content: bytes) -> Iterator[bytes]:
+    """Cut a list between two objects, where as many objects have ended as have begun.
+
+    Brackets in strings count too, so a part may be cut in a wrong place.
+    """
+    start = counted = at = 1
+    depth = 0
+    while (gap := _BETWEEN_OBJECTS.search(content, at)) is not None:
+        end, next_start = gap.start() + 1, gap.end() - 1
+        depth += content.count(b"{", counted, end) - content.count(b"}", counted, end)
+        counted, at = end, next_start
+        if depth == 0:
+            yield content[start:end]
+            start, at = next_start, next_start + _PART
+    yield content[start:-1]
 
 
 def _replace_half(escape: re.Match[bytes]) -> bytes:
@@ -146,8 +226,9 @@ def _pass_through(members: dict[str, object]) -> dict[str, object]:
 def _parse_number(text: str) -> float:
     number = float(text)
     # One that is too large or too small for a float has an exponent that a Decimal may not hold.
-    is_float = len(text) < _DIGITS or math.isinf(number) or number == 0
-    return number if is_float else LongNumber(text)
+    if len(text) < _DIGITS or repr(number) == text or math.isinf(number) or number == 0:
+        return number
+    return LongNumber(text)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -157,19 +238,14 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_deep(value: object) -> None:
     level = [value]
     for _ in range(_DEEPEST + 1):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in _children(cast("dict[str, object] | list[object]", outer))
-        ]
-        if not level:
+        # These tests are not functions, because there may be millions of values.
+        objects = cast("list[dict[str, object]]", [it for it in level if isinstance(it, dict)])
+        lists = cast("list[list[object]]", [it for it in level if isinstance(it, list)])
+        if not objects and not lists:
             return
+        level = [*chain.from_iterable(each.values() for each in objects)]
+        level += chain.from_iterable(lists)
     raise ValueError("nested too deeply")
-
-
-def _children(outer: dict[str, object] | list[object]) -> Iterable[object]:
-    return outer.values() if isinstance(outer, dict) else outer
 
 
 def digest(method: str, path: str, body: object) -> RequestDigest:
