@@ -1,8 +1,8 @@
 """Parsers from decoded JSON to records.
 
-A list is validated column by column, in parts that fit a processor's cache. If a part has a value
-of an unexpected type, pydantic validates its records one by one. A record that fails is left out of
-the list and reported in ``.unreadable``.
+A long list is validated column by column, in parts that fit a processor's cache. If a part has a
+value of an unexpected type, pydantic validates its records one by one, as it does those of a short
+list. A record that fails is left out of the list and reported in ``.unreadable``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,19 @@ from pydantic import BaseModel, ValidationError
 
 from ferry_sdk._engine.log import logger
 from ferry_sdk.errors import UnexpectedResponseError, mark_quoted
-from ferry_sdk.models.base import path_of
+from ferry_sdk.models.base import path_of, strict_parser
 from ferry_sdk.models.bulk import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
 CHUNK_SIZE = 250
 """Records of one part, which fit a processor's cache."""
+
+SHORTEST_BY_COLUMNS = 8
+"""Records of the shortest list that is validated by columns.
+
+By columns, one record takes twice as long as by pydantic, and three take as long. Eight take three
+quarters of the time, if they have the same members.
+"""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -72,6 +79,11 @@ class RecordList(Generic[ModelT]):
         """Parse the records; those that are not valid are kept apart."""
         items = self._items(value)
         lost: list[Unreadable] = []
+        if len(items) < SHORTEST_BY_COLUMNS:
+            records = self._validate_each(0, items, lost)
+            if lost:
+                self._report_lost(lost, items)
+            return Records(records, lost)
         makers = [
             self._validate(first, items[first : first + CHUNK_SIZE], lost)
             for first in range(0, len(items), CHUNK_SIZE)
@@ -111,14 +123,30 @@ class RecordList(Generic[ModelT]):
         try:
             return validate_columns(self.model, items)
         except (TypeError, ValueError):
-            records: list[ModelT] = []
+            records = self._validate_each(first, items, lost)
+        return lambda: records
+
+    def _validate_each(
+        self, first: int, items: list[object], lost: list[Unreadable]
+    ) -> list[ModelT]:
+        """Return the records of a part, each validated by pydantic."""
+        records: list[ModelT] = []
+        parse_strictly = strict_parser(self.model)
         for index, item in enumerate(items, first):
             try:
-                records.append(self.model.__pydantic_validator__.validate_python(item))
-            except ValidationError as error:
-                where, problem = path_of(error)
-                lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
-        return lambda: records
+                records.append(parse_strictly(item))
+            except ValidationError:
+                self._validate_tolerantly(index, item, records, lost)
+        return records
+
+    def _validate_tolerantly(
+        self, index: int, item: object, records: list[ModelT], lost: list[Unreadable]
+    ) -> None:
+        try:
+            records.append(self.model.__pydantic_validator__.validate_python(item))
+        except ValidationError as error:
+            where, problem = path_of(error)
+            lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
 
     def _report_lost(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
         if len(lost) == len(items):

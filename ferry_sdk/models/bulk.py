@@ -262,9 +262,7 @@ _decimals: Final = _distinct(lambda distinct: [*map(Decimal, map(str, distinct))
 
 
 def _not_negative(column: Column) -> None:
-    # The float of a long number can be zero although its digits are below zero.
-    zeros = (value for value in column if not value) if 0 in column else ()
-    if min(column, default=0) < 0 or LongNumber in map(type, zeros):
+    if min(column, default=0) < 0:
         raise NotUniformError
 
 

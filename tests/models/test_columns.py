@@ -1,4 +1,4 @@
-"""Lists validated by columns are identical to records validated by pydantic."""
+"""Lists of records are identical to records validated by pydantic, short ones and long ones."""
 
 import copy
 import json
@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
 from itertools import chain
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from ferry_sdk import UnexpectedResponseError, models
+from ferry_sdk._engine import parsing
 from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import Availability, Company, Country, Departure, Journey, McpPort, Port, bulk
@@ -56,6 +58,9 @@ EVERY_LIST = pytest.mark.parametrize(
 BY_COLUMNS = pytest.mark.parametrize(
     "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES if columns_of(m)])
 )
+
+WAYS = (0, 10**6)
+"""The shortest lists that are validated by columns: any list, and none."""
 
 TOO_BIG = "1e400"
 TOO_SMALL = f"0.{'0' * 400}1"
@@ -231,6 +236,12 @@ def assert_alike(ours, theirs):
 
 
 def assert_same_result(model, text, compare):
+    for shortest in WAYS:
+        with patch.object(parsing, "SHORTEST_BY_COLUMNS", shortest):
+            assert_read_as_by_pydantic(model, text, compare)
+
+
+def assert_read_as_by_pydantic(model, text, compare):
     read, lost = validate_with_pydantic(model, text)
     if lost and not read:
         error = caught(UnexpectedResponseError, RecordList(model).read, decode_json(text))
@@ -327,6 +338,7 @@ def test_what_only_the_text_of_json_has():
         assert_same_result(Port, text.encode(), assert_alike)
 
 
+@pytest.mark.usefixtures("by_columns")
 def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(monkeypatch):
     answers = [described(name).answer for name in OPERATIONS]
     assert {*SAMPLES} == {one.model for one in answers if isinstance(one, RecordList)}
@@ -386,7 +398,12 @@ def changeable(value):
 @given(records(Availability, ANY))
 def test_two_records_share_nothing_that_can_be_changed(record):
     first = [availability(places=[{**samples.PLACE}]), availability()]
-    with suppress(UnexpectedResponseError):
-        found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
-        theirs = [{*changeable(one)} for one in found]
-        assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
+    text = text_of([record, record, *first])
+    for shortest in WAYS:
+        with (
+            patch.object(parsing, "SHORTEST_BY_COLUMNS", shortest),
+            suppress(UnexpectedResponseError),
+        ):
+            found = RecordList(Availability).read(decode_json(text))
+            theirs = [{*changeable(one)} for one in found]
+            assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))

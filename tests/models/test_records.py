@@ -156,6 +156,7 @@ def ports(made=None):
     return Records[Port].from_factory(make, 3)
 
 
+@pytest.mark.usefixtures("by_columns")
 def test_their_number_is_known_without_making_them():
     def how_many_there_are():
         return sum(type(one) is Availability for one in gc.get_objects())
@@ -235,7 +236,7 @@ def test_they_survive_pickle_before_anybody_looked(number):
     assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
 
 
-@pytest.mark.usefixtures("quick_switches")
+@pytest.mark.usefixtures("by_columns", "quick_switches")
 def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
     for _ in range(40):
         made = []
@@ -252,6 +253,7 @@ def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
         assert made.value() == [*MADE, *MADE]
 
 
+@pytest.mark.usefixtures("by_columns")
 @each("sailings", [[SAILINGS[0]], SAILINGS])
 def test_an_interruption_at_any_line_spoils_nothing(sailings):
     usual = [*search_result(sailings)]
@@ -277,7 +279,7 @@ def fork_while_creating():
             end.wait()
         return MADE
 
-    answer, other = Records[Port].from_factory(make, 3), search_result()
+    answer, other = Records[Port].from_factory(make, 3), search_result(SAILINGS * 3)
     maker = threading.Thread(target=answer.index, args=(MADE[0],))
     maker.start()
     begun.wait()
@@ -287,7 +289,7 @@ def fork_while_creating():
     end.set()
     maker.join()
     assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), [*answer]) == (0, [*MADE])
-    assert [one.id for one in other] == ["av-0", "av-1", "av-2"]
+    assert [one.id for one in other] == ["av-0", "av-1", "av-2"] * 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
