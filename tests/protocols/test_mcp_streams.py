@@ -1,6 +1,7 @@
 """Event streams: whatever pieces they come in, our reply is found, and nothing waited for."""
 
 import json
+import tracemalloc
 from itertools import pairwise
 
 from hypothesis import given
@@ -65,6 +66,21 @@ def test_a_stream_is_split_as_its_format_says():
         wanted = [data.encode() for data in expected]
         assert (name, events(stream.encode())) == (name, wanted)
         assert (name, bytewise(stream.encode())) == (name, wanted)
+
+
+def test_a_long_event_is_held_three_times_at_most():
+    size, piece = 4_000_000, 16_384
+    stream = b"data: " + b"x" * size + b"\n\n"
+    pieces = cut(stream, range(piece, len(stream), piece))
+    parser = EventStream()
+    tracemalloc.start()
+    try:
+        lengths = [len(data) for each in pieces for data in parser.feed(each)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert lengths == [size]
+    assert peak < 3.3 * size
 
 
 @examples(200)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
@@ -12,6 +13,8 @@ from ferry_sdk._protocols.json_body import decode_or_text, items_of, members_of
 
 EVENT_STREAM: Final = "text/event-stream"
 _BOM: Final = b"\xef\xbb\xbf"
+_DATA: Final = re.compile(rb"data(?:: ?|\Z)")
+"""The beginning of a line with data; a line may be a name without a value."""
 
 
 def reply_among(value: object, request_id: str, *, is_stream: bool) -> dict[str, object] | None:
@@ -71,23 +74,26 @@ class EventStream:
                 break
             if self._line:
                 self._line += line
-                line = bytes(self._line)
+                yield from self._feed_line(self._line)
                 self._line.clear()
-            yield from self._feed_line(line)
+            else:
+                yield from self._feed_line(line)
 
     def finish(self) -> Iterator[bytes]:
         """Yield the data of the last event, if the stream ended without a blank line."""
         yield from self._feed_line((self._start or b"") + self._line)
         yield from self._feed_line(b"")
 
-    def _feed_line(self, line: bytes) -> Iterator[bytes]:
+    def _feed_line(self, line: bytes | bytearray) -> Iterator[bytes]:
+        # A line may be as long as the reply, so it is copied as seldom as possible.
         if line:
-            name, _, value = line.partition(b":")
-            if name == b"data":
-                self._data += value.removeprefix(b" ")
+            field = _DATA.match(line)
+            if field is not None:
+                self._data += line[field.end() :]
                 self._data += b"\n"
         elif self._data:
-            data = bytes(self._data[:-1])
+            del self._data[-1:]
+            data = bytes(self._data)
             self._data.clear()
             yield data
 
