@@ -23,12 +23,14 @@ class MemoryReply:
         status_code: The status.
         request_id: The id that the service gives the request.
         more_headers: Other headers.
+        piece_size: Bytes of the pieces in which the body arrives; it arrives whole if it is 0.
     """
 
     body: bytes
     status_code: int = 200
     request_id: str = "r1"
     more_headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    piece_size: int = 0
     headers: Mapping[str, str] = field(init=False)
     is_stream_consumed: bool = field(init=False, default=False)
     extensions: Mapping[str, Any] = field(init=False, default_factory=dict[str, Any])
@@ -43,11 +45,14 @@ class MemoryReply:
 
     def iter_raw(self) -> Iterator[bytes]:
         """Yield the body."""
-        yield self.body
+        size = self.piece_size or len(self.body) or 1
+        for start in range(0, len(self.body), size):
+            yield self.body[start : start + size]
 
     async def aiter_raw(self) -> AsyncGenerator[bytes]:
         """Yield the body."""
-        yield self.body
+        for piece in self.iter_raw():
+            yield piece
 
     iter_bytes = iter_raw
     aiter_bytes = aiter_raw
