@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ferry_sdk._engine.http import Headers, Reply, parse_date
-from ferry_sdk._engine.redaction import Redactor, _searches_of, one_line
+from ferry_sdk._engine.redaction import Redactor, _patterns_of, _words_of, one_line
 from ferry_sdk._protocols.error_responses import api_error, retry_after
 from ferry_sdk._protocols.json_body import decode_or_text
 from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
@@ -31,7 +31,7 @@ from tests.support.growth import grows_faster_than_linear
 from tests.support.patterns import Use, calls_of_re, methods_by_name, named_patterns
 
 TRAVELLER = ["Zoe", "de la Cruz", "Müller", "1980-03-02", "XD998877", "zoe@mail.example", "王小明"]
-REDACTION = [make() for text in TRAVELLER for _, make in _searches_of(text)]
+REDACTION = _patterns_of(TRAVELLER, letters="".join([*_words_of(TRAVELLER), "2"]))
 MADE_WHEN_USED = {
     ("ferry_sdk._engine.redaction", "finditer"): ["|".join(REDACTION)],
     ("ferry_sdk.agents.tools.sanitize", "fullmatch"): [

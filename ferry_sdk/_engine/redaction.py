@@ -18,8 +18,8 @@ A traveller's text is found in these spellings:
 |---|---|---|
 | Müller | MULLER, Mueller, MÃ¼ller | `_spellings`: folded, transliterated, misread |
 | O'Brien | OBrien, O Brien, o-brien | `_pattern`: signs between letters |
-| Ana de la Cruz | Ana-de-la-Cruz, Cruz | `_searches_of`: words of a name, without particles |
-| zoe.reyes@mail.example | zoe reyes, Reyes | `_searches_of`: the part before the ``@`` |
+| Ana de la Cruz | Ana-de-la-Cruz, Cruz | `_parts_of`: words of a name, without particles |
+| zoe.reyes@mail.example | zoe reyes, Reyes | `_parts_of`: the part before the ``@`` |
 | XD998877 | xd 99-88-77 | `_pattern`: spaces between digits |
 | Ng | Ng, not "nothing" | `_pattern`: a short text is a word of its own |
 | 1980-03-02 | 02/03/80, March 2, 1980 | `_pattern_of_day` |
@@ -27,22 +27,30 @@ A traveller's text is found in these spellings:
 One letter or digit names nobody: it would hide a word of every message, such as "a". So do parts of
 an e-mail address of fewer than three letters: ``me@mail.example`` is hidden, "me" is not.
 
-A search costs much more than the rest of a call, so nothing is prepared before somebody sees a
-text, and a pattern is built only if its letters occur in the text, one after another.
+Most texts name nobody, so nothing is prepared before somebody sees a text, and a pattern is the
+last resort. The letters and digits of a text are folded and joined: "Hr. MÜLLER, 2 berths" becomes
+``hrmuller2berths``. Patterns allow only other characters between letters, so a pattern can match
+only if its own letters are in there, one after another. A text is searched in three steps, and each
+is taken only if the one before found something:
+
+1. `_words_of` has a word of everything that is searched: ``zoe`` for Zoé, Zoé de la Cruz and
+   zoe@mail.example. It takes the same few calls of C for any number of names, because all texts are
+   spelled at once, as the lines of one.
+2. `_patterns_of` makes the exact list, and a pattern for what is in the text.
+3. The patterns are searched, as one.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import cached_property, partial
 from html import unescape
 from http import HTTPStatus
 from itertools import chain, permutations
+from operator import methodcaller
 from typing import Final
 from urllib.parse import unquote
 
@@ -68,7 +76,7 @@ _LONGEST_SEARCH: Final = 5000
 """Characters of a text that are searched, and that may be shown."""
 _LONGEST_MATCH: Final = 2000
 """Characters that a traveller's text may take with its separators and escapes."""
-_MISREAD: Final = tuple(map(codecs.lookup, ("latin-1", "cp1252")))
+_MISREAD: Final = "latin-1", "cp1252"
 """Encodings as which systems misread UTF-8."""
 _GAP: Final = 3
 """Characters between two hidden texts that are merged into one."""
@@ -80,6 +88,8 @@ _SHORTEST_PART: Final = 3
 """Letters and digits from which a part of an e-mail address is searched."""
 _NO_SPACES: Final = "\u2e80"
 """The first letter of the scripts without spaces between words."""
+_MOST_FOLDED: Final = 10_000
+"""Characters whose folded form is kept, so that no text of a service makes the table too large."""
 _ESCAPES: Final = 3
 """How often escapes are resolved: an entity may be part of a URL in a JSON text."""
 
@@ -88,11 +98,17 @@ _BREAKS: Final = str.maketrans("\t\x1f", "\n\n")
 """Characters that end a line besides those of `str.splitlines`."""
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+_SEPARATORS_IN_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
 _RUN: Final = re.compile(r"[^\W_]+")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_LONG_VOWEL: Final = re.compile(r"(?:[aou]e|aa)(?=[^\W_])")
+_LONG_VOWEL: Final = re.compile(r"([aou])(?:e|(?<=a)a)(?=[^\W_])")
 """A vowel that documents write with two letters; a name such as Zoe ends with two vowels."""
+_first_letter: Final = methodcaller("group", 1)
+"""Returns the first letter of a long vowel that was found."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+"""A day, such as ``1980-03-02``."""
+_YEAR_OF_DAY: Final = re.compile(r"^\d\d(\d\d)-\d\d-\d\d$", re.ASCII | re.MULTILINE)
+"""A line that is a day, and the digits of its year that no spelling lacks: ``80``."""
 _ENTITY: Final = re.compile(
     r"&(?:#0*[0-9]{1,7}(?![0-9])|#[xX]0*[0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?"
 )
@@ -102,12 +118,25 @@ _LOCAL: Final = r"\w.!#$%&'*+/=?^`{|}~-"
 _EMAIL: Final = re.compile(rf'(?:"[^"]*"|(?<![{_LOCAL}])[{_LOCAL}]+)@(?:[\w-]+\.)+[^\W\d_][\w-]+')
 
 
-_Search = tuple[str, Callable[[], str]]
-"""The letters and digits that a text must contain, and a function that makes the pattern.
+class _Folded(dict[int, str]):
+    """The folded form of each character, for `str.translate`, made when it is first needed.
 
-Patterns allow only other characters between letters. If the letters do not occur one after another,
-the pattern cannot match and is not made.
-"""
+    It is in lower case without marks: ``Ü`` is ``u``, ``ﬁ`` is ``fi``, an accent of its own is
+    nothing.
+    """
+
+    def __missing__(self, code: int) -> str:
+        folded = ""
+        for plain in unicodedata.normalize("NFKD", chr(code)).casefold().translate(_LETTERS):
+            for base in unicodedata.normalize("NFKD", plain):
+                if not unicodedata.combining(base) and unicodedata.category(base) != "Cf":
+                    folded += str(unicodedata.decimal(base, base))
+        if len(self) < _MOST_FOLDED:
+            self[code] = folded
+        return folded
+
+
+_FOLDED: Final = _Folded()
 
 
 class Redactor:
@@ -121,10 +150,18 @@ class Redactor:
     def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
         self.tokens: Sequence[str] = sorted(tokens, key=len, reverse=True)
         self._personal_data = frozenset(personal_data)
+        self._words: Collection[str] | None = None
 
-    @cached_property
-    def _searches(self) -> Sequence[_Search]:
-        return [search for text in self._personal_data for search in _searches_of(text)]
+    def may_name(self, text: str) -> bool:
+        """Return whether a text may name a traveller; False only if nothing in it is hidden."""
+        if not self._personal_data:
+            return False
+        return self._may_name(_letters_of(text.translate(_FOLDED)))
+
+    def _may_name(self, letters: str) -> bool:
+        if self._words is None:
+            self._words = _words_of(self._personal_data)
+        return any(map(letters.__contains__, self._words))
 
     def show(self, text: str) -> str:
         """Return the redacted text on one line, as far as it is shown.
@@ -161,14 +198,18 @@ class Redactor:
             text = text.replace(token, HIDDEN)
         if "@" in text:
             text = _EMAIL.sub(HIDDEN, text)
-        return self._redact_travellers(text) if self._searches else text
+        return self._redact_travellers(text) if self._personal_data else text
 
     def _redact_travellers(self, text: str) -> str:
-        folded, places = _fold(text)
-        letters = _SEPARATORS.sub("", folded)
-        patterns = {make() for needed, make in self._searches if needed in letters}
+        folded = text.translate(_FOLDED)
+        letters = _letters_of(folded)
+        patterns: set[str] = set()
+        if self._may_name(letters):
+            patterns = _patterns_of(self._personal_data, letters)
         if not patterns:
             return text
+
+        places = _places_of_folded(text)
         # Sorted by letters too: of two patterns with the same length, the same one wins each time.
         longest_first = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
         parts: list[str] = []
@@ -211,64 +252,109 @@ def _resolve_escapes(text: str) -> str:
         return unquote(text, encoding="latin-1")
 
 
-def _fold(text: str) -> tuple[str, Sequence[int]]:
-    """Return the text in lower case without marks, and the position of each letter in the text."""
+def _letters_of(folded: str) -> str:
+    """Return the letters and digits of a folded text."""
+    return _SEPARATORS.sub("", folded)
+
+
+def _places_of_folded(text: str) -> Sequence[int]:
+    """Return the position in a text of each letter of its folded form."""
     if text.isascii():
-        return text.lower(), range(len(text))
-    letters: list[str] = []
+        return range(len(text))
     places: list[int] = []
     for place, letter in enumerate(text):
-        for plain in unicodedata.normalize("NFKD", letter).casefold().translate(_LETTERS):
-            for base in unicodedata.normalize("NFKD", plain):
-                if not unicodedata.combining(base) and unicodedata.category(base) != "Cf":
-                    letters.append(str(unicodedata.decimal(base, base)))
-                    places.append(place)
-    return "".join(letters), places
+        places += [place] * len(_FOLDED[ord(letter)])
+    return places
 
 
-def _searches_of(text: str) -> list[_Search]:
-    """Return how a text is found in folded ones."""
-    if len(text) > _LONGEST_DATUM:
-        beginning = _SEPARATORS.sub(" ", text).strip()[:_LONGEST_DATUM]
-        return _searches(_spellings(beginning), then=r"[\s\S]*")
+def _words_of(personal_data: Collection[str]) -> Collection[str]:
+    """Return letters of which some are in any text for which `_patterns_of` gives patterns.
+
+    They are those of all texts, of all their words, and of the years of days.
+    """
+    if max(map(len, personal_data)) > _LONGEST_DATUM:
+        personal_data = [_beginning_of(text) for text in personal_data]
+    texts = unicodedata.normalize("NFC", "\n".join(personal_data)).replace("@", "\n")
+    lines = "\n".join([texts, *_WORD.findall(texts), *_YEAR_OF_DAY.findall(texts)])
+    spelled = "\n".join(_spellings(lines))
+    return set(filter(None, _SEPARATORS_IN_LINE.sub("", spelled).split("\n")))
+
+
+def _patterns_of(personal_data: Iterable[str], letters: str) -> set[str]:
+    """Return patterns of the texts of travellers that may be found among these letters."""
+    patterns: set[str] = set()
+    texts: list[str] = []
+    for datum in personal_data:
+        text = datum.replace("\n", " ")  # below, each line is a text of its own
+        if len(text) > _LONGEST_DATUM:
+            patterns |= _patterns(_beginning_of(text), letters, then=r"[\s\S]*")
+        elif (day := _day_of(text)) is not None:
+            if text[2:4] in letters and str(day.day) in letters:
+                patterns.add(_pattern_of_day(day))
+        else:
+            texts += [text, *_parts_of(text)]
+    return patterns | _patterns("\n".join(texts), letters)
+
+
+def _day_of(text: str) -> date | None:
+    """Return the day that a text is; None if it is none."""
     if _DAY.fullmatch(text):
         with suppress(ValueError):
-            return [(text[2:4], partial(_pattern_of_day, date.fromisoformat(text)))]
+            return date.fromisoformat(text)
+    return None
+
+
+def _beginning_of(text: str) -> str:
+    """Return the beginning of a long text, by which it is found; a short one as it is."""
+    if len(text) <= _LONGEST_DATUM:
+        return text
+    return _SEPARATORS.sub(" ", text).strip()[:_LONGEST_DATUM]
+
+
+def _parts_of(text: str) -> set[str]:
+    """Return the parts of a name or of an e-mail address that are searched too."""
     local, is_address, _ = text.partition("@")
+    if not is_address and any(map(str.isdigit, text)):
+        return set()
+    words = _WORD.findall(unicodedata.normalize("NFC", local))
     parts: set[str] = set()
-    if is_address or not any(map(str.isdigit, text)):
-        words = _WORD.findall(unicodedata.normalize("NFC", local))
-        if len(words) > 1:
-            parts = {word for word in words if word.lower() not in _PARTICLES}
+    if len(words) > 1:
+        parts = {word for word in words if word.lower() not in _PARTICLES}
     if is_address:
         parts = {part for part in (local, *parts) if len(part) >= _SHORTEST_PART}
-    return _searches(set[str]().union(*map(_spellings, (text, *parts))))
+    return parts
 
 
-def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:
-    return [
-        (plain, partial(_pattern, spelling, plain, then))
-        for spelling in spellings
-        if (plain := _SEPARATORS.sub("", spelling)) >= _NO_SPACES or len(plain) >= _SHORTEST
-    ]
+def _patterns(texts: str, letters: str, then: str = "") -> set[str]:
+    """Return patterns of the lines of a text that may be found; they may go on with `then`."""
+    spelled = "\n".join(_spellings(texts))
+    plain_lines = _SEPARATORS_IN_LINE.sub("", spelled).split("\n")
+    patterns: set[str] = set()
+    for spelling, plain in zip(spelled.split("\n"), plain_lines, strict=True):
+        if plain in letters and (plain >= _NO_SPACES or len(plain) >= _SHORTEST):
+            patterns.add(_pattern(spelling, plain, then))
+    return patterns
 
 
 def _spellings(text: str) -> set[str]:
-    """Return the spellings of a text, folded."""
+    """Return the spellings of a text, folded; its lines are spelled each for itself."""
     if text.isascii():
         plain = text.lower()
-        return {plain, _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain)}
+        return {plain, _LONG_VOWEL.sub(_first_letter, plain)}
     text = unicodedata.normalize("NFC", text)
-    plain = _fold(text)[0]
+    plain = text.translate(_FOLDED)
     encoded = text.encode(errors="replace")
-    misread = (codec.decode(encoded, "replace")[0] for codec in _MISREAD)
-    return {
+    spellings = {
         plain,
-        _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain),
-        *(_fold(text.casefold().translate(letters))[0] for letters in _TRANSLITERATED),
+        _LONG_VOWEL.sub(_first_letter, plain),
         plain.replace("ου", "ou").translate(_GREEK),  # noqa: RUF001 -- Greek
-        *(_fold(spelling)[0] for spelling in misread),
     }
+    small = text.casefold()
+    for letters in _TRANSLITERATED:
+        spellings.add(small.translate(letters).translate(_FOLDED))
+    for encoding in _MISREAD:
+        spellings.add(encoded.decode(encoding, "replace").translate(_FOLDED))
+    return spellings
 
 
 def _pattern(spelling: str, plain: str, then: str) -> str:
