@@ -30,7 +30,7 @@ from ferry_sdk._engine.settings import Authority, Secret, Settings
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
-from ferry_sdk.hooks import CallInfo
+from ferry_sdk.hooks import CallInfo, OutcomeEvent
 from ferry_sdk.types import Attempt, Outcome
 
 SESSION_ENDED: Final = "the session ended, nothing was done"
@@ -109,6 +109,7 @@ class CallState:
         is_abandoned: Whether nobody waits for the call any more.
         booking_id: The booking that the failed reply of a create named.
         is_unproven: Whether the call is a write that no read proves.
+        shown_id: The last reply whose request id was redacted, and what is shown of the id.
     """
 
     operation: str = ""
@@ -121,6 +122,7 @@ class CallState:
     is_abandoned: bool = False
     booking_id: str | None = None
     is_unproven: bool = False
+    shown_id: tuple[Reply, str | None] | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
@@ -194,7 +196,8 @@ class Context:
         if settings.hooks:
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
         deadline = None if settings.deadline is None else began + settings.deadline
-        is_watched = is_raw or runner is not None or logger.isEnabledFor(logging.DEBUG)
+        shows_attempts = settings.hooks is not None and OutcomeEvent in settings.hooks.by_event
+        is_watched = is_raw or shows_attempts or logger.isEnabledFor(logging.DEBUG)
         return cls(
             settings, session, call_id, clock, now, began, deadline, runner, CallState(), is_watched
         )
@@ -237,21 +240,23 @@ class Context:
     def _tokens(self) -> set[str]:
         """Return all tokens in use, and those that the call has sent."""
         in_use = [reference() for reference in self.session.secrets.keyrefs()]
-        tokens = (*in_use, self.settings.token, self.settings.organisation_token)
-        known = {token.current for token in tokens if token is not None and token.current}
-        return {
-            token for token in known.union(self.state.sent_tokens) if len(token) >= _SHORTEST_TOKEN
-        }
+        in_use += self.settings.token, self.settings.organisation_token
+        known = {secret.current for secret in in_use if secret is not None and secret.current}
+        known.update(self.state.sent_tokens)
+        return {token for token in known if len(token) >= _SHORTEST_TOKEN}
 
     def request_id_of(self, reply: Reply) -> str | None:
-        """Return the request id of a reply, redacted."""
-        return self.show_id(reply.request_id)
+        """Return the request id of a reply, redacted; it is redacted once for all who look."""
+        shown = self.state.shown_id
+        if shown is None or shown[0] is not reply:
+            shown = self.state.shown_id = reply, self.show_id(reply.request_id)
+        return shown[1]
 
     def show_id(self, request_id: str | None, redactor: Redactor | None = None) -> str | None:
         """Return a request id without tokens and travellers' data.
 
-        Hooks, logs and raw responses show the id of each reply, and a redactor costs more than a
-        call. So an id that is nothing but random digits is only compared with the tokens.
+        Hooks, logs and raw responses show the id of each reply. An id that is nothing but random
+        digits is only compared with the tokens, and an id that names nobody is shown as it is.
 
         Args:
             request_id: The id.
@@ -260,12 +265,19 @@ class Context:
         if request_id is None:
             return None
         tokens = self._tokens() if redactor is None else redactor.tokens
-        if len(request_id) >= _SHORTEST_HALF and any(request_id in token for token in tokens):
-            return HIDDEN
-        is_plain = _RANDOM_ID.fullmatch(request_id) is not None or not self.state.secrets()
-        if is_plain and not any(token in request_id for token in tokens):
+        is_half = len(request_id) >= _SHORTEST_HALF
+        has_token = False
+        for token in tokens:
+            if is_half and request_id in token:
+                return HIDDEN
+            has_token = has_token or token in request_id
+        if not has_token and _RANDOM_ID.fullmatch(request_id):
             return request_id
-        return (redactor or self.redactor()).show(request_id) or None
+
+        redactor = redactor or Redactor(tokens, self.state.secrets())
+        if has_token or redactor.may_name(request_id):
+            return redactor.show(request_id) or None
+        return request_id
 
     def attempt_of(self, reply: Reply) -> Attempt:
         """Return the attempt that has got a reply."""

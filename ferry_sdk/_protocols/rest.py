@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -100,7 +101,8 @@ class Rest:
 
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
-        return frozenset(personal_data(self.body) + personal_data(self.params))
+        texts = frozenset[str]() if self.content is None else personal_data(self.content.decode())
+        return texts | personal_data(json.dumps(self.params)) if self.params else texts
 
     def _value(self, reply: Reply) -> object:
         """Decode the JSON value of a reply.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -81,7 +82,7 @@ class Mcp:
 
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
-        return frozenset(personal_data(self.params.get("arguments")))
+        return personal_data(json.dumps(self.params.get("arguments"), default=str))
 
 
 def _post_in_session(
