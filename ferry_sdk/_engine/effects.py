@@ -91,11 +91,12 @@ class Sleep(Effect[None]):
     signal: Signal | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallUser(Effect[T]):
     """Call a function of the user, and await its result if it is awaitable.
 
-    The await ends at `until` on the monotonic clock. `argument` is the name used in errors.
+    The await ends at `until` on the monotonic clock. `argument` is the name used in errors. It is
+    not frozen, which would take three times as long to create: each hook of a call needs one.
     """
 
     function: Callable[[], T | Awaitable[T]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send, T
@@ -31,7 +31,7 @@ LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HookRunner:
     """Runs the hooks of one call; `clock` returns monotonic seconds."""
 
@@ -64,7 +64,7 @@ class HookRunner:
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request, state = effect.request, context.state
-        _, host, port = origin_of(request.url)
+        host, port = _address_of(request.url, context.settings.base_url)
         facts = request.method, request.route, host, port, request.rpc_method
         event = RequestEvent(self.call, state.operation, state.attempt, *facts)
         began = self.clock()
@@ -115,6 +115,15 @@ class HookRunner:
             raise
         yield from self.notify(event(result, None))
         return result
+
+
+def _address_of(url: str, base_url: str) -> tuple[str, int | None]:
+    """Return the host and the port of a URL, which is that of the service or of a file."""
+    _, host, port = _service_origin(base_url) if url.startswith(f"{base_url}/") else origin_of(url)
+    return host, port
+
+
+_service_origin = lru_cache(maxsize=16)(origin_of)
 
 
 def _name(error: BaseException | None) -> str | None:

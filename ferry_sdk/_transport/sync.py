@@ -216,7 +216,7 @@ def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
 
 def _call_user(effect: CallUser[T]) -> object:
     result = effect.function()
-    if isawaitable(result):
+    if result is not None and isawaitable(result):
         if isinstance(result, Coroutine):
             result.close()
         raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
