@@ -31,7 +31,8 @@ from tests.support.growth import grows_faster_than_linear
 from tests.support.patterns import Use, calls_of_re, methods_by_name, named_patterns
 
 TRAVELLER = ["Zoe", "de la Cruz", "Müller", "1980-03-02", "XD998877", "zoe@mail.example", "王小明"]
-REDACTION = _patterns_of(TRAVELLER, letters="".join([*_words_of(TRAVELLER), "2"]))
+MORE_LETTERS = ["zoemailexample", "2"]
+REDACTION = _patterns_of(TRAVELLER, letters="".join([*_words_of(TRAVELLER), *MORE_LETTERS]))
 MADE_WHEN_USED = {
     ("ferry_sdk._engine.redaction", "finditer"): ["|".join(REDACTION)],
     ("ferry_sdk.agents.tools.sanitize", "fullmatch"): [

@@ -239,11 +239,13 @@ class Context:
 
     def _tokens(self) -> set[str]:
         """Return all tokens in use, and those that the call has sent."""
-        in_use = [reference() for reference in self.session.secrets.keyrefs()]
-        in_use += self.settings.token, self.settings.organisation_token
-        known = {secret.current for secret in in_use if secret is not None and secret.current}
-        known.update(self.state.sent_tokens)
-        return {token for token in known if len(token) >= _SHORTEST_TOKEN}
+        secrets = [reference() for reference in self.session.secrets.keyrefs()]
+        secrets += self.settings.token, self.settings.organisation_token
+        tokens = self.state.sent_tokens.copy()
+        for secret in secrets:
+            if secret is not None and secret.current is not None:
+                tokens.append(secret.current)
+        return {token for token in tokens if len(token) >= _SHORTEST_TOKEN}
 
     def request_id_of(self, reply: Reply) -> str | None:
         """Return the request id of a reply, redacted; it is redacted once for all who look."""

@@ -43,7 +43,7 @@ class HookRunner:
         """Call the hooks of an event, one after another."""
         for hook in self.hooks.by_event.get(type(event), ()):
             try:
-                yield from CallUser(partial(hook, event), self.clock() + LONGEST)
+                yield CallUser(partial(hook, event), self.clock() + LONGEST)
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
                 self.hooks.log_failure(hook, error, self.call)
 
@@ -71,7 +71,7 @@ class HookRunner:
         try:
             yield from self.notify(event)
             began = self.clock()
-            reply = yield from effect
+            reply: Reply = yield effect
         except GeneratorExit:
             raise
         except BaseException as error:

@@ -63,8 +63,11 @@ LONGEST: Final = 500
 _DATA: Final = data_beside(__file__)
 _LETTERS: Final[dict[int, str]] = str.maketrans(_DATA["letters"])
 """Letters that NFKD does not decompose."""
-_TRANSLITERATED: Final = tuple(map(str.maketrans, _DATA["transliterated"]))
-"""How systems and travel documents write letters as more than the base letter."""
+_WITH_E, _WITH_DOUBLES = map(str.maketrans, _DATA["transliterated"])
+"""How systems and travel documents write letters as more than the base letter.
+
+Both write ``ö`` as ``oe``; documents also double letters, such as ``å`` in ``aa``.
+"""
 _GREEK: Final[dict[int, str]] = str.maketrans(_DATA["greek"])
 """How travel documents transliterate Greek."""
 _PARTICLES: Final[frozenset[str]] = frozenset(_DATA["particles"])
@@ -76,8 +79,6 @@ _LONGEST_SEARCH: Final = 5000
 """Characters of a text that are searched, and that may be shown."""
 _LONGEST_MATCH: Final = 2000
 """Characters that a traveller's text may take with its separators and escapes."""
-_MISREAD: Final = "latin-1", "cp1252"
-"""Encodings as which systems misread UTF-8."""
 _GAP: Final = 3
 """Characters between two hidden texts that are merged into one."""
 _SHORT: Final = 4
@@ -337,24 +338,27 @@ def _patterns(texts: str, letters: str, then: str = "") -> set[str]:
 
 
 def _spellings(text: str) -> set[str]:
-    """Return the spellings of a text, folded; its lines are spelled each for itself."""
+    """Return the spellings of a text, folded; its lines are spelled each for itself.
+
+    They are the base letters, short vowels for long ones, Greek in Latin letters, two
+    transliterations, and UTF-8 that a system has misread as latin-1 or cp1252.
+    """
     if text.isascii():
         plain = text.lower()
         return {plain, _LONG_VOWEL.sub(_first_letter, plain)}
     text = unicodedata.normalize("NFC", text)
     plain = text.translate(_FOLDED)
+    small = text.casefold()
     encoded = text.encode(errors="replace")
-    spellings = {
+    return {
         plain,
         _LONG_VOWEL.sub(_first_letter, plain),
         plain.replace("ου", "ou").translate(_GREEK),  # noqa: RUF001 -- Greek
+        small.translate(_WITH_E).translate(_FOLDED),
+        small.translate(_WITH_DOUBLES).translate(_FOLDED),
+        encoded.decode("latin-1").translate(_FOLDED),
+        encoded.decode("cp1252", "replace").translate(_FOLDED),
     }
-    small = text.casefold()
-    for letters in _TRANSLITERATED:
-        spellings.add(small.translate(letters).translate(_FOLDED))
-    for encoding in _MISREAD:
-        spellings.add(encoded.decode(encoding, "replace").translate(_FOLDED))
-    return spellings
 
 
 def _pattern(spelling: str, plain: str, then: str) -> str:

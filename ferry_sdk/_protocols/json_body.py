@@ -263,20 +263,20 @@ def personal_data(body: str) -> frozenset[str]:
     objects: list[dict[str, object]] = []
     json.JSONDecoder(object_hook=objects.append, parse_int=str).decode(body)
 
-    texts: list[str] = []
+    values: list[object] = []
+    joined: list[str] = []
     for members in objects:
         if _PERSONAL.isdisjoint(members):
             continue
-        values = filter(None, map(members.get, _PERSONAL))
-        texts += [value for value in values if isinstance(value, str)]
+        values += filter(None, map(members.get, _PERSONAL))
         first, last = members.get("first_name"), members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
             initial = first[:1]
             if len(first) + len(last) >= _SHORTEST_NAME:
-                texts += first + last, last + first
+                joined += first + last, last + first
             if len(initial) + len(last) >= _SHORTEST_NAME:
-                texts += initial + last, last + initial
-    return frozenset(texts)
+                joined += initial + last, last + initial
+    return frozenset(joined + [value for value in values if isinstance(value, str)])
 
 
 def members_of(value: object) -> dict[str, object]:

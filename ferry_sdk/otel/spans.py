@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry import trace
 
 from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from ferry_sdk.otel.attributes import Attributes, if_known, result_attributes, server_attributes
+from ferry_sdk.otel.attributes import Attributes, if_known, result_attributes
 
 _NANOSECONDS: Final = 1_000_000_000
 _HANDSHAKE: Final = ("initialize", "notifications/initialized")
@@ -24,13 +24,17 @@ class Spans:
 
     def start_attempt(self, request: RequestEvent) -> None:
         """Start the span of a request."""
-        attributes = server_attributes(request.host, request.port) | {
+        attributes: Attributes = {
+            "server.address": request.host,
             "http.request.method": request.method,
             "url.template": request.route,
             "ferry.operation": request.operation,
             "ferry.correlation_id": request.call.correlation_id,
         }
-        attributes |= if_known("mcp.method.name", request.rpc_method)
+        if request.port is not None:
+            attributes["server.port"] = request.port
+        if request.rpc_method is not None:
+            attributes["mcp.method.name"] = request.rpc_method
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
             attributes["http.request.resend_count"] = request.attempt - 1
         name, kind = f"{request.method} {request.route}", trace.SpanKind.CLIENT
@@ -40,7 +44,10 @@ class Spans:
     def end_attempt(self, response: ResponseEvent) -> None:
         """End the span of an attempt."""
         span = self._attempts.pop(response.request, trace.INVALID_SPAN)
-        _end(span, if_known("ferry.request_id", response.request_id) | result_attributes(response))
+        if span.is_recording():
+            attributes = if_known("ferry.request_id", response.request_id)
+            _set_last(span, attributes | result_attributes(response))
+        span.end()
 
     def add_retry(self, retry: RetryEvent) -> None:
         """Add a retry event to the span of a call."""
@@ -54,26 +61,38 @@ class Spans:
 
     def end_call(self, outcome: OutcomeEvent) -> None:
         """End the span of a call."""
-        span = self._call(outcome.call)
-        del self._calls[outcome.call]
-        ended: Attributes = {"ferry.outcome": outcome.outcome, "ferry.read_back": outcome.read_back}
-        _end(span, ended | if_known("error.type", outcome.problem))
+        span = self._calls.pop(outcome.call, None)
+        if span is None:
+            span = self._start_call(outcome.call)
+        if span.is_recording():
+            attributes: Attributes = {
+                "ferry.outcome": outcome.outcome,
+                "ferry.read_back": outcome.read_back,
+            }
+            _set_last(span, attributes | if_known("error.type", outcome.problem))
+        span.end()
 
     def _call(self, call: CallInfo) -> trace.Span:
         """Return the span of a call. Its first event starts it, with the start time of the call."""
         span = self._calls.get(call)
         if span is None:
-            about = {"ferry.operation": call.operation, "ferry.correlation_id": call.correlation_id}
-            began, kind = int(call.began * _NANOSECONDS), trace.SpanKind.CLIENT
-            span = self._calls[call] = self._tracer.start_span(
-                call.operation, kind=kind, attributes=about, start_time=began
-            )
+            span = self._calls[call] = self._start_call(call)
         return span
 
+    def _start_call(self, call: CallInfo) -> trace.Span:
+        return self._tracer.start_span(
+            call.operation,
+            kind=trace.SpanKind.CLIENT,
+            attributes={
+                "ferry.operation": call.operation,
+                "ferry.correlation_id": call.correlation_id,
+            },
+            start_time=int(call.began * _NANOSECONDS),
+        )
 
-def _end(span: trace.Span, attributes: Attributes) -> None:
-    """End a span with its last attributes; an error among them is its status."""
+
+def _set_last(span: trace.Span, attributes: Attributes) -> None:
+    """Set the last attributes of a span; an error among them is its status."""
     span.set_attributes(attributes)
     if "error.type" in attributes:
         span.set_status(trace.Status(trace.StatusCode.ERROR))
-    span.end()

@@ -10,7 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from ferry_sdk import Ferry, FerryError, otel
+from ferry_sdk import Ferry, FerryError, ResponseEvent, otel
+from ferry_sdk._engine import context
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk.journal import Journal
 from tests.support.mcp_samples import PASSENGERS, SELECTION, failure
@@ -138,3 +139,57 @@ def test_a_random_request_id_needs_no_redactor(watch):
     with patch.object(Redactor, "__init__", autospec=True) as made:
         create(watched.ferry.with_raw_response)
     assert made.call_count == 0
+
+
+PLAIN_ID = "gw-7Q2.k:41"
+"""The id of a gateway that makes no UUIDs; it names nobody."""
+
+
+@pytest.fixture
+def redactors():
+    """Count the redactors that are made."""
+    with patch.object(context, "Redactor", wraps=Redactor) as made:
+        yield made
+
+
+def test_a_request_id_is_redacted_once_a_reply(watch, redactors):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": PLAIN_ID}))
+    raw = create(watched.ferry.with_raw_response)
+    assert raw.request_id == PLAIN_ID
+    assert redactors.call_count == 1
+
+
+def test_all_who_look_see_the_same_id(watch):
+    request_id = f"req-{PASSENGERS[0]['last_name']}-1"
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": request_id}))
+    raw = create(watched.ferry.with_raw_response)
+    response = next(event for event in watched.events if isinstance(event, ResponseEvent))
+    assert response.request_id == raw.request_id == "req-[hidden]-1"
+
+
+def test_each_reply_has_its_own_id(watch):
+    ids = [f"gw-{number}" for number in range(3)]
+    left = iter(ids)
+    watched = watch(lambda *_: answer(503, {}, **{"x-request-id": next(left)}))
+    with pytest.raises(FerryError) as info:
+        watched.ferry.with_options(max_retries=2).catalogue.ports()
+    assert [attempt.request_id for attempt in info.value.attempts] == ids
+
+
+@pytest.mark.parametrize("name", ["request", "retry", "limiter", "connections"])
+def test_no_id_is_redacted_if_no_hook_sees_it(redactors, name):
+    reply = answer(201, BOOKING_CREATED, **{"x-request-id": PLAIN_ID})
+    seen = []
+    with (
+        RawService(lambda *_: reply) as service,
+        Ferry(TOKEN, base_url=service.url, event_hooks={name: [seen.append]}) as ferry,
+    ):
+        create(ferry)
+    assert redactors.call_count == 0
+
+
+def test_a_request_id_that_names_nobody_is_not_searched(watch):
+    watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": PLAIN_ID}))
+    with patch.object(Redactor, "show", autospec=True) as searched:
+        assert create(watched.ferry.with_raw_response).request_id == PLAIN_ID
+    assert searched.call_count == 0
