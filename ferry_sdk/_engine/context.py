@@ -258,7 +258,8 @@ class Context:
         """Return a request id without tokens and travellers' data.
 
         Hooks, logs and raw responses show the id of each reply. An id that is nothing but random
-        digits is only compared with the tokens, and an id that names nobody is shown as it is.
+        digits is only compared with the tokens, and an id that names nobody is shown as it is: it
+        has no characters of an e-mail address or of an escape (`Reply.request_id`).
 
         Args:
             request_id: The id.
@@ -267,12 +268,9 @@ class Context:
         if request_id is None:
             return None
         tokens = self._tokens() if redactor is None else redactor.tokens
-        is_half = len(request_id) >= _SHORTEST_HALF
-        has_token = False
-        for token in tokens:
-            if is_half and request_id in token:
-                return HIDDEN
-            has_token = has_token or token in request_id
+        if len(request_id) >= _SHORTEST_HALF and request_id in "\n".join(tokens):
+            return HIDDEN
+        has_token = any(map(request_id.__contains__, tokens))
         if not has_token and _RANDOM_ID.fullmatch(request_id):
             return request_id
 

@@ -27,16 +27,15 @@ A traveller's text is found in these spellings:
 One letter or digit names nobody: it would hide a word of every message, such as "a". So do parts of
 an e-mail address of fewer than three letters: ``me@mail.example`` is hidden, "me" is not.
 
-Most texts name nobody, so nothing is prepared before somebody sees a text, and a pattern is the
-last resort. The letters and digits of a text are folded and joined: "Hr. MÜLLER, 2 berths" becomes
-``hrmuller2berths``. Patterns allow only other characters between letters, so a pattern can match
-only if its own letters are in there, one after another. A text is searched in three steps, and each
-is taken only if the one before found something:
+A search with patterns costs more than the rest of a call, and most texts name nobody. So nothing is
+prepared before somebody sees a text, and the text is searched in three steps. Each is taken only if
+the one before found something:
 
-1. `_words_of` has a word of everything that is searched: ``zoe`` for Zoé, Zoé de la Cruz and
-   zoe@mail.example. It takes the same few calls of C for any number of names, because all texts are
-   spelled at once, as the lines of one.
-2. `_patterns_of` makes the exact list, and a pattern for what is in the text.
+1. `Redactor.may_name` compares letters: it folds "Hr. MÜLLER, 2 berths" to ``hrmuller2berths`` and
+   looks for ``zoe`` and ``muller`` in it. These words are made of all travellers' texts at once, as
+   the lines of one text, so that each step is one call of a function in C for all of them.
+2. `_patterns_of` makes the patterns of what is found. A pattern allows only other characters
+   between its letters, so it can match only if its letters are in the text, one after another.
 3. The patterns are searched, as one.
 """
 
@@ -99,13 +98,20 @@ _BREAKS: Final = str.maketrans("\t\x1f", "\n\n")
 """Characters that end a line besides those of `str.splitlines`."""
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+"""What is between letters and digits: the signs of ``O'Brien-Reyes``."""
 _SEPARATORS_IN_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
+"""The same, but for the ends of lines."""
 _RUN: Final = re.compile(r"[^\W_]+")
+"""Letters and digits without a separator: ``XD`` and ``998877`` in ``XD-998877``."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
+"""A word of a name: ``Ana`` and ``Cruz`` in ``Ana M. Cruz``."""
 _LONG_VOWEL: Final = re.compile(r"([aou])(?:e|(?<=a)a)(?=[^\W_])")
-"""A vowel that documents write with two letters; a name such as Zoe ends with two vowels."""
+"""A vowel that documents write with two letters: ``ue`` in ``Mueller``, but not ``oe`` in ``Zoe``.
+
+Its group is the first letter.
+"""
 _first_letter: Final = methodcaller("group", 1)
-"""Returns the first letter of a long vowel that was found."""
+"""Returns the first letter of a long vowel that was matched."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 """A day, such as ``1980-03-02``."""
 _YEAR_OF_DAY: Final = re.compile(r"^\d\d(\d\d)-\d\d-\d\d$", re.ASCII | re.MULTILINE)
@@ -115,8 +121,10 @@ _ENTITY: Final = re.compile(
 )
 """An entity that may be a character; the standard library fails with longer numbers."""
 _ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+"""A character in a JSON text or in a string of Python: ``\\u00fc``, ``\\xfc``."""
 _LOCAL: Final = r"\w.!#$%&'*+/=?^`{|}~-"
 _EMAIL: Final = re.compile(rf'(?:"[^"]*"|(?<![{_LOCAL}])[{_LOCAL}]+)@(?:[\w-]+\.)+[^\W\d_][\w-]+')
+"""An e-mail address: ``zoe.reyes@mail.example``, ``"Zoe Reyes"@mail.example``."""
 
 
 class _Folded(dict[int, str]):
@@ -154,7 +162,10 @@ class Redactor:
         self._words: Collection[str] | None = None
 
     def may_name(self, text: str) -> bool:
-        """Return whether a text may name a traveller; False only if nothing in it is hidden."""
+        """Return whether a text may name a traveller. If not, no traveller is hidden in it.
+
+        It resolves no escapes.
+        """
         if not self._personal_data:
             return False
         return self._may_name(_letters_of(text.translate(_FOLDED)))
@@ -269,9 +280,10 @@ def _places_of_folded(text: str) -> Sequence[int]:
 
 
 def _words_of(personal_data: Collection[str]) -> Collection[str]:
-    """Return letters of which some are in any text for which `_patterns_of` gives patterns.
+    """Return folded words: a text without any of them has nothing that `_patterns_of` searches.
 
-    They are those of all texts, of all their words, and of the years of days.
+    They are more than what is searched: all texts, all their words and the years of days. Of
+    ``Zoé de la Cruz`` they are ``zoedelacruz``, ``zoe``, ``de``, ``la`` and ``cruz``.
     """
     if max(map(len, personal_data)) > _LONGEST_DATUM:
         personal_data = [_beginning_of(text) for text in personal_data]
@@ -282,7 +294,7 @@ def _words_of(personal_data: Collection[str]) -> Collection[str]:
 
 
 def _patterns_of(personal_data: Iterable[str], letters: str) -> set[str]:
-    """Return patterns of the texts of travellers that may be found among these letters."""
+    """Return patterns of the travellers' texts whose letters are among those of a text."""
     patterns: set[str] = set()
     texts: list[str] = []
     for datum in personal_data:
@@ -327,7 +339,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _patterns(texts: str, letters: str, then: str = "") -> set[str]:
-    """Return patterns of the lines of a text that may be found; they may go on with `then`."""
+    """Return patterns of the texts, one a line, whose letters are there, each with `then` added."""
     spelled = "\n".join(_spellings(texts))
     plain_lines = _SEPARATORS_IN_LINE.sub("", spelled).split("\n")
     patterns: set[str] = set()

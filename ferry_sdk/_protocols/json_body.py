@@ -258,25 +258,25 @@ def personal_data(body: str) -> frozenset[str]:
     """Return the texts of a JSON body that are travellers' data, also the joined parts of names.
 
     A call with hooks pays for this. So the decoder finds the objects, not a walk over all values:
-    it adds every object at any depth to a list. It gives numbers as texts, such as a phone number.
+    it adds every object at any depth to a list. What is no text, such as a phone number or a list
+    of names, is searched as it is printed.
     """
     objects: list[dict[str, object]] = []
     json.JSONDecoder(object_hook=objects.append, parse_int=str).decode(body)
 
-    values: list[object] = []
-    joined: list[str] = []
+    texts: list[object] = []
     for members in objects:
         if _PERSONAL.isdisjoint(members):
             continue
-        values += filter(None, map(members.get, _PERSONAL))
+        texts += filter(None, map(members.get, _PERSONAL))
         first, last = members.get("first_name"), members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
             initial = first[:1]
             if len(first) + len(last) >= _SHORTEST_NAME:
-                joined += first + last, last + first
+                texts += first + last, last + first
             if len(initial) + len(last) >= _SHORTEST_NAME:
-                joined += initial + last, last + initial
-    return frozenset(joined + [value for value in values if isinstance(value, str)])
+                texts += initial + last, last + initial
+    return frozenset(map(str, texts))
 
 
 def members_of(value: object) -> dict[str, object]:

@@ -194,7 +194,7 @@ async def _run_blocking(effect: RunBlocking[T]) -> T:
 
 async def _call_user(effect: CallUser[T]) -> object:
     result = effect.function()
-    if not isawaitable(result):
+    if result is None or not isawaitable(result):
         return result
     with anyio.move_on_after(seconds_until(effect.until, math.inf)):
         return await result

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from ferry_sdk._protocols.json_body import encode_json, personal_data
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
@@ -19,6 +20,7 @@ BODIES = {
     "short names": ({"first_name": "A", "last_name": "Ng"}, {"A", "Ng", "ANg", "NgA"}),
     "no value": ({"first_name": None, "last_name": "", "email": []}, set()),
     "an object as a datum": ({"identification": {"name": "Zoé"}}, {"Zoé"}),
+    "a list of names": ({"name": ["Zoé", "Leo"]}, {"['Zoé', 'Leo']"}),
     "quotation marks": ({"name": 'Zoé "Zo" R.'}, {'Zoé "Zo" R.'}),
     "other members": ({"ship": "Zoé", "type": "Adult"}, set()),
     "nothing": (None, set()),
@@ -34,6 +36,11 @@ def test_personal_data_of_a_body(body, texts):
 def test_both_protocols_hide_the_same(body, texts):
     rest = Rest("POST", "booking", encode_json(body))
     assert rest.secrets() == Mcp.tool("create_booking", {"x": body}).secrets() == texts
+
+
+def test_each_name_of_a_list_is_hidden():
+    texts = personal_data('{"name": ["Zoé", "Leo"]}')
+    assert Redactor((), texts).show("neither ZOE nor Leo") == f"neither {HIDDEN} nor {HIDDEN}"
 
 
 def test_a_query_is_searched_too():
