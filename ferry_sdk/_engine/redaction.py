@@ -128,7 +128,7 @@ _EMAIL: Final = re.compile(rf'(?:"[^"]*"|(?<![{_LOCAL}])[{_LOCAL}]+)@(?:[\w-]+\.
 
 
 class _Folded(dict[int, str]):
-    """The folded form of each character, for `str.translate`, made when it is first needed.
+    """The folded form of each character, for `str.translate`; beyond ASCII made when it is needed.
 
     It is in lower case without marks: ``Ü`` is ``u``, ``ﬁ`` is ``fi``, an accent of its own is
     nothing.
@@ -145,7 +145,7 @@ class _Folded(dict[int, str]):
         return folded
 
 
-_FOLDED: Final = _Folded()
+_FOLDED: Final = _Folded({code: chr(code).lower() for code in range(128)})
 
 
 class Redactor:
