@@ -23,10 +23,14 @@ def call_attributes(operation: str, problem: str | None) -> Attributes:
 
 def result_attributes(response: ResponseEvent) -> Attributes:
     """Return the status of a request and the kind of its failure, by the conventions."""
-    status, problem = response.status_code, response.problem
-    if problem is None and (status or 0) >= _FAILED:
-        problem = str(status)
-    return if_known("http.response.status_code", status) | if_known("error.type", problem)
+    attributes: Attributes = {}
+    if response.status_code is not None:
+        attributes["http.response.status_code"] = response.status_code
+        if response.status_code >= _FAILED:
+            attributes["error.type"] = str(response.status_code)
+    if response.problem is not None:
+        attributes["error.type"] = response.problem
+    return attributes
 
 
 def if_known(name: str, value: str | int | None) -> Attributes:

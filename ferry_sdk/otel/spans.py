@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry import trace
 
 from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from ferry_sdk.otel.attributes import Attributes, if_known, result_attributes
+from ferry_sdk.otel.attributes import Attributes, result_attributes
 
 _NANOSECONDS: Final = 1_000_000_000
 _HANDSHAKE: Final = ("initialize", "notifications/initialized")
@@ -45,8 +45,10 @@ class Spans:
         """End the span of an attempt."""
         span = self._attempts.pop(response.request, trace.INVALID_SPAN)
         if span.is_recording():
-            attributes = if_known("ferry.request_id", response.request_id)
-            _set_last(span, attributes | result_attributes(response))
+            attributes = result_attributes(response)
+            if response.request_id is not None:
+                attributes["ferry.request_id"] = response.request_id
+            _set_last(span, attributes)
         span.end()
 
     def add_retry(self, retry: RetryEvent) -> None:
@@ -69,7 +71,9 @@ class Spans:
                 "ferry.outcome": outcome.outcome,
                 "ferry.read_back": outcome.read_back,
             }
-            _set_last(span, attributes | if_known("error.type", outcome.problem))
+            if outcome.problem is not None:
+                attributes["error.type"] = outcome.problem
+            _set_last(span, attributes)
         span.end()
 
     def _call(self, call: CallInfo) -> trace.Span:
