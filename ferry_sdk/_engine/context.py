@@ -192,12 +192,12 @@ class Context:
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(call_id)
         began = clock()
+        is_watched = is_raw or logger.isEnabledFor(logging.DEBUG)
         runner: HookRunner | None = None
         if settings.hooks:
+            is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
         deadline = None if settings.deadline is None else began + settings.deadline
-        shows_attempts = settings.hooks is not None and OutcomeEvent in settings.hooks.by_event
-        is_watched = is_raw or shows_attempts or logger.isEnabledFor(logging.DEBUG)
         return cls(
             settings, session, call_id, clock, now, began, deadline, runner, CallState(), is_watched
         )
@@ -239,13 +239,14 @@ class Context:
 
     def _tokens(self) -> set[str]:
         """Return all tokens in use, and those that the call has sent."""
-        secrets = [reference() for reference in self.session.secrets.keyrefs()]
-        secrets += self.settings.token, self.settings.organisation_token
-        tokens = self.state.sent_tokens.copy()
-        for secret in secrets:
-            if secret is not None and secret.current is not None:
-                tokens.append(secret.current)
-        return {token for token in tokens if len(token) >= _SHORTEST_TOKEN}
+        tokens = {self.settings.token.current, *self.state.sent_tokens}
+        if self.settings.organisation_token is not None:
+            tokens.add(self.settings.organisation_token.current)
+        for reference in self.session.secrets.keyrefs():
+            secret = reference()
+            if secret is not None:
+                tokens.add(secret.current)
+        return {token for token in tokens if token and len(token) >= _SHORTEST_TOKEN}
 
     def request_id_of(self, reply: Reply) -> str | None:
         """Return the request id of a reply, redacted; it is redacted once for all who look."""

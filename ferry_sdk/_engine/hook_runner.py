@@ -82,10 +82,11 @@ class HookRunner:
             seconds = self.clock() - began
             request_id = context.request_id_of(reply)
             yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
-        used, seen = effect.connections, self.hooks.known_connections
-        if ConnectionsEvent in self.hooks.by_event and used is not None and used not in seen:
-            seen.add(used)
-            yield from self.notify(ConnectionsEvent(self.call, host, port, used))
+        if ConnectionsEvent in self.hooks.by_event:
+            used, seen = effect.connections, self.hooks.known_connections
+            if used is not None and used not in seen:
+                seen.add(used)
+                yield from self.notify(ConnectionsEvent(self.call, host, port, used))
         return reply
 
     def wait_for_turn(self, steps: Flow[None], operation: str) -> Flow[None]:

@@ -24,8 +24,6 @@ _MEMBERS: Final = """
 """
 _PERSONAL: Final = frozenset(_MEMBERS.split())
 """The members of a request that are travellers' data."""
-_SHORTEST_NAME: Final = 3
-"""Letters of a joined name that is searched; two initials are a word of many messages."""
 _STRETCH: Final = 1024 * 1024
 """Bytes in which no other thread runs, at most."""
 _DEEPEST: Final = 200
@@ -262,7 +260,7 @@ def personal_data(body: str) -> frozenset[str]:
     of names, is searched as it is printed.
     """
     objects: list[dict[str, object]] = []
-    json.JSONDecoder(object_hook=objects.append, parse_int=str).decode(body)
+    json.JSONDecoder(object_hook=objects.append, parse_int=str).raw_decode(body)
 
     texts: list[object] = []
     for members in objects:
@@ -271,11 +269,11 @@ def personal_data(body: str) -> frozenset[str]:
         texts += filter(None, map(members.get, _PERSONAL))
         first, last = members.get("first_name"), members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
-            initial = first[:1]
-            if len(first) + len(last) >= _SHORTEST_NAME:
+            # Two initials are a word of many messages, so they are not joined.
+            if len(last) > 1:
+                texts += first + last, last + first, first[:1] + last, last + first[:1]
+            elif len(first) > 1:
                 texts += first + last, last + first
-            if len(initial) + len(last) >= _SHORTEST_NAME:
-                texts += initial + last, last + initial
     return frozenset(map(str, texts))
 
 
