@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.context import Context, Result
 
 
+_service_origin = lru_cache(maxsize=16)(origin_of)
 LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
 
@@ -64,9 +65,21 @@ class HookRunner:
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request, state = effect.request, context.state
-        host, port = _address_of(request.url, context.settings.base_url)
-        facts = request.method, request.route, host, port, request.rpc_method
-        event = RequestEvent(self.call, state.operation, state.attempt, *facts)
+        base_url = context.settings.base_url
+        if request.url.startswith(f"{base_url}/"):
+            _, host, port = _service_origin(base_url)
+        else:  # a file
+            _, host, port = origin_of(request.url)
+        event = RequestEvent(
+            call=self.call,
+            operation=state.operation,
+            attempt=state.attempt,
+            method=request.method,
+            route=request.route,
+            host=host,
+            port=port,
+            rpc_method=request.rpc_method,
+        )
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -116,15 +129,6 @@ class HookRunner:
             raise
         yield from self.notify(event(result, None))
         return result
-
-
-def _address_of(url: str, base_url: str) -> tuple[str, int | None]:
-    """Return the host and the port of a URL, which is that of the service or of a file."""
-    _, host, port = _service_origin(base_url) if url.startswith(f"{base_url}/") else origin_of(url)
-    return host, port
-
-
-_service_origin = lru_cache(maxsize=16)(origin_of)
 
 
 def _name(error: BaseException | None) -> str | None:

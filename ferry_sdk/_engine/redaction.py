@@ -166,8 +166,6 @@ class Redactor:
 
         It resolves no escapes.
         """
-        if not self._personal_data:
-            return False
         return self._may_name(_letters_of(text.translate(_FOLDED)))
 
     def _may_name(self, letters: str) -> bool:
@@ -210,7 +208,7 @@ class Redactor:
             text = text.replace(token, HIDDEN)
         if "@" in text:
             text = _EMAIL.sub(HIDDEN, text)
-        return self._redact_travellers(text) if self._personal_data else text
+        return self._redact_travellers(text)
 
     def _redact_travellers(self, text: str) -> str:
         folded = text.translate(_FOLDED)
@@ -285,7 +283,7 @@ def _words_of(personal_data: Collection[str]) -> Collection[str]:
     They are more than what is searched: all texts, all their words and the years of days. Of
     ``Zoé de la Cruz`` they are ``zoedelacruz``, ``zoe``, ``de``, ``la`` and ``cruz``.
     """
-    if max(map(len, personal_data)) > _LONGEST_DATUM:
+    if max(map(len, personal_data), default=0) > _LONGEST_DATUM:
         personal_data = [_beginning_of(text) for text in personal_data]
     texts = unicodedata.normalize("NFC", "\n".join(personal_data)).replace("@", "\n")
     lines = "\n".join([texts, *_WORD.findall(texts), *_YEAR_OF_DAY.findall(texts)])
