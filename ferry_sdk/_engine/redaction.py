@@ -208,7 +208,7 @@ class Redactor:
             text = text.replace(token, HIDDEN)
         if "@" in text:
             text = _EMAIL.sub(HIDDEN, text)
-        return self._redact_travellers(text)
+        return self._redact_travellers(text) if self._personal_data else text
 
     def _redact_travellers(self, text: str) -> str:
         folded = text.translate(_FOLDED)
@@ -287,8 +287,7 @@ def _words_of(personal_data: Collection[str]) -> Collection[str]:
         personal_data = [_beginning_of(text) for text in personal_data]
     texts = unicodedata.normalize("NFC", "\n".join(personal_data)).replace("@", "\n")
     lines = "\n".join([texts, *_WORD.findall(texts), *_YEAR_OF_DAY.findall(texts)])
-    spelled = "\n".join(_spellings(lines))
-    return set(filter(None, _SEPARATORS_IN_LINE.sub("", spelled).split("\n")))
+    return set(filter(None, _SEPARATORS_IN_LINE.sub("", _spellings(lines)).split("\n")))
 
 
 def _patterns_of(personal_data: Iterable[str], letters: str) -> set[str]:
@@ -338,37 +337,40 @@ def _parts_of(text: str) -> set[str]:
 
 def _patterns(texts: str, letters: str, then: str = "") -> set[str]:
     """Return patterns of the texts, one a line, whose letters are there, each with `then` added."""
-    spelled = "\n".join(_spellings(texts))
-    plain_lines = _SEPARATORS_IN_LINE.sub("", spelled).split("\n")
     patterns: set[str] = set()
-    for spelling, plain in zip(spelled.split("\n"), plain_lines, strict=True):
+    for spelling in set(_spellings(texts).split("\n")):
+        plain = _letters_of(spelling)
         if plain in letters and (plain >= _NO_SPACES or len(plain) >= _SHORTEST):
             patterns.add(_pattern(spelling, plain, then))
     return patterns
 
 
-def _spellings(text: str) -> set[str]:
-    """Return the spellings of a text, folded; its lines are spelled each for itself.
+def _spellings(texts: str) -> str:
+    """Return the spellings of texts, folded. Each line is a text, and each returned line is one.
 
     They are the base letters, short vowels for long ones, Greek in Latin letters, two
     transliterations, and UTF-8 that a system has misread as latin-1 or cp1252.
     """
-    if text.isascii():
-        plain = text.lower()
-        return {plain, _LONG_VOWEL.sub(_first_letter, plain)}
-    text = unicodedata.normalize("NFC", text)
-    plain = text.translate(_FOLDED)
-    small = text.casefold()
-    encoded = text.encode(errors="replace")
-    return {
+    if texts.isascii():
+        plain = texts.lower()
+        return f"{plain}\n{_LONG_VOWEL.sub(_first_letter, plain)}"
+    texts = unicodedata.normalize("NFC", texts)
+    plain = texts.translate(_FOLDED)
+    small = texts.casefold()
+    encoded = texts.encode(errors="replace")
+    not_folded = [
+        small.translate(_WITH_E),
+        small.translate(_WITH_DOUBLES),
+        encoded.decode("latin-1"),
+        encoded.decode("cp1252", "replace"),
+    ]
+    folded = [
         plain,
         _LONG_VOWEL.sub(_first_letter, plain),
         plain.replace("ου", "ou").translate(_GREEK),  # noqa: RUF001 -- Greek
-        small.translate(_WITH_E).translate(_FOLDED),
-        small.translate(_WITH_DOUBLES).translate(_FOLDED),
-        encoded.decode("latin-1").translate(_FOLDED),
-        encoded.decode("cp1252", "replace").translate(_FOLDED),
-    }
+        "\n".join(not_folded).translate(_FOLDED),
+    ]
+    return "\n".join(folded)
 
 
 def _pattern(spelling: str, plain: str, then: str) -> str:
