@@ -11,6 +11,7 @@ from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent,
 from ferry_sdk.otel.attributes import Attributes, result_attributes
 
 _NANOSECONDS: Final = 1_000_000_000
+_ERROR: Final = trace.Status(trace.StatusCode.ERROR)
 _HANDSHAKE: Final = ("initialize", "notifications/initialized")
 
 
@@ -48,7 +49,9 @@ class Spans:
             attributes = result_attributes(response)
             if response.request_id is not None:
                 attributes["ferry.request_id"] = response.request_id
-            _set_last(span, attributes)
+            span.set_attributes(attributes)
+            if "error.type" in attributes:
+                span.set_status(_ERROR)
         span.end()
 
     def add_retry(self, retry: RetryEvent) -> None:
@@ -73,7 +76,8 @@ class Spans:
             }
             if outcome.problem is not None:
                 attributes["error.type"] = outcome.problem
-            _set_last(span, attributes)
+                span.set_status(_ERROR)
+            span.set_attributes(attributes)
         span.end()
 
     def _call(self, call: CallInfo) -> trace.Span:
@@ -93,10 +97,3 @@ class Spans:
             },
             start_time=int(call.began * _NANOSECONDS),
         )
-
-
-def _set_last(span: trace.Span, attributes: Attributes) -> None:
-    """Set the last attributes of a span; an error among them is its status."""
-    span.set_attributes(attributes)
-    if "error.type" in attributes:
-        span.set_status(trace.Status(trace.StatusCode.ERROR))
