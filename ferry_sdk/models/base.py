@@ -48,6 +48,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    GetJsonSchemaHandler,
     JsonValue,
     StringConstraints,
     TypeAdapter,
@@ -59,7 +60,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 from pydantic.functional_validators import ModelWrapValidatorHandler
-from pydantic_core import PydanticCustomError, SchemaError, SchemaValidator
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaError, SchemaValidator
 from typing_extensions import LiteralString, Self
 
 from ferry_sdk._runtime.fork import ProcessLock
@@ -138,6 +139,20 @@ class DeferredModel(BaseModel):
         """Build the validator in a thread of its own, unless it is built."""
         # No names of the caller's frame: the thread has other frames, and no model needs them.
         return _build(partial(super().model_rebuild, **options | {"_parent_namespace_depth": 0}))
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON schema.
+
+        A default that is a record is written with the serializer of its class, which not every
+        version of pydantic builds by itself.
+        """
+        for field in cls.model_fields.values():
+            if isinstance(field.default, DeferredModel):
+                type(field.default).model_rebuild()
+        return super().__get_pydantic_json_schema__(schema, handler)
 
 
 @uninterrupted
