@@ -15,7 +15,7 @@ from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
 from scripts.public_names import missing_operations
-from tests.support import http_clients, injected
+from tests.support import injected
 from tests.support.both import Clients
 from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
@@ -242,9 +242,3 @@ def both(clients, ferry_sandbox):
         base_url=ferry_sandbox.base_url,
         organisation_token=ferry_sandbox.organisation_token,
     )
-
-
-@pytest.fixture(params=http_clients.HTTP_CLIENTS)
-def ferry_over(request):
-    """Makes clients over one kind of HTTP client: see `tests/support/http_clients.py`."""
-    yield from http_clients.ferry_over(request)

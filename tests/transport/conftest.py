@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 import trustme
 
+from tests.support import http_clients
 from tests.support.injected import LIBRARIES
 from tests.support.tiers import mostly_long
 from tests.transport.calls import CONFIRM, CREATE, READ, Caller
@@ -91,3 +92,9 @@ def call(request):
 @pytest.fixture(params=[READ, CREATE, CONFIRM], ids=["read", "create", "confirm"])
 def any_call(request):
     return request.param
+
+
+@pytest.fixture(params=http_clients.HTTP_CLIENTS)
+def ferry_over(request):
+    """Makes clients over one kind of HTTP client: see `tests/support/http_clients.py`."""
+    yield from http_clients.ferry_over(request)
