@@ -191,7 +191,13 @@ def _default_timeout(url: URL, limit: str) -> dict[str, int]:
 
 def _create_engine(url: URL, **options: object) -> Engine:
     with suppress(SQLAlchemyError, ValueError, TypeError):
-        return create_engine(url, hide_parameters=True, pool_timeout=_TIMEOUT, **options)
+        return create_engine(
+            url,
+            hide_parameters=True,
+            isolation_level="AUTOCOMMIT",
+            pool_timeout=_TIMEOUT,
+            **options,
+        )
     raise InvalidInputError("an option of the URL is not valid", field="url")
 
 

@@ -89,7 +89,9 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        self._engine = remember_file(engine).execution_options(isolation_level="AUTOCOMMIT")
+        if not self._owns_engine:  # the journal's own commit by themselves, which costs less
+            engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._engine = remember_file(engine)
         self._given_key = load_key(key)
         self._key: Key | None = None
         self._absent: tuple[str, ...] = ()
@@ -136,7 +138,7 @@ class Journal:
         """
         if state not in statements.TRANSITIONS:
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
-        if self._use("write", statements.change, entry_id, state, details) is None:
+        if not self._use("write", statements.change, entry_id, state, details):
             raise JournalError("the journal has no entry with this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
@@ -359,8 +361,8 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
-        change: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
-        change = statements.change
+        settle: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
+        settle = statements.settle
         if booking_id is not None:
             check_subject(booking_id, "booking_id")
             if statements.storable(booking_id) is None:
@@ -369,11 +371,11 @@ class Journal:
             if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
                 raise InvalidInputError("the write did not make this booking", field="booking_id")
             if entry.operation in statements.CREATES:
-                change = statements.settle_create
+                settle = statements.settle_create
         state: EndState = "done" if happened else "rejected"
         code = statements.SETTLED_BY_HAND if happened else None
         details = OutcomeDetails(booking_id, code=code)
-        changed = self._use("write", change, entry_id, state, details)
+        changed = self._use("write", settle, entry_id, state, details)
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete, insert, inspect, select, update
+from sqlalchemy import bindparam, delete, insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
+from ferry_sdk.journal.compilation import run
 from ferry_sdk.journal.connections import exclusive_transaction
-from ferry_sdk.journal.schema import orders
+from ferry_sdk.journal.schema import orders, utc_now
 from ferry_sdk.journal.statements import add, find
 from ferry_sdk.types import OrderRecord
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ferry_sdk.types import Intent
+
+
+# Built once, as the statements of the entries.
+_ADD: Final = insert(orders).inline()
+_REPLACE: Final = update(orders).where(
+    orders.c.id == bindparam("order_id"), orders.c.revision == bindparam("revision_read")
+)
 
 
 def begin(
@@ -48,8 +56,9 @@ def save(connection: Connection, order: OrderRecord) -> None:
     if not inspect(connection).has_table(orders.name):  # it was not there, or lost, on first use
         with exclusive_transaction(connection):
             orders.create(connection, checkfirst=True)
-    values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
-    connection.execute(insert(orders).values(values))
+    values = _values(order, order.entry_id)
+    more = {"id": order.id, "kind": order.kind, "created_at": values["changed_at"]}
+    run(connection, _ADD, more | values)
     return None
 
 
@@ -84,12 +93,8 @@ def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
 
 
 def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
-    changed = connection.execute(
-        update(orders)
-        .where(orders.c.id == order.id, orders.c.revision == order.revision)
-        .values(_values(order, entry_id))
-    )
-    if not changed.rowcount:
+    this = {"order_id": order.id, "revision_read": order.revision}
+    if not run(connection, _REPLACE, this | _values(order, entry_id)):
         raise JournalError(f"another program has changed order {order.id}: read it again")
 
 
@@ -99,4 +104,5 @@ def _values(order: OrderRecord, entry_id: str | None) -> dict[str, object]:
         "entry_id": entry_id,
         "is_finished": order.is_finished,
         "revision": order.revision + 1,
+        "changed_at": utc_now(),
     }

@@ -19,13 +19,14 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    func,
     literal_column,
-    or_,
+    text,
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Dialect
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Dialect, TextClause
     from sqlalchemy.types import TypeEngine
 
     from ferry_sdk.types import EntryState
@@ -107,23 +108,27 @@ orders: Table = Table(
     Column("entry_id", String(32), nullable=True),
     Column("is_finished", Boolean, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", UtcDateTime, nullable=False, default=utc_now),
-    Column("changed_at", UtcDateTime, nullable=False, default=utc_now, onupdate=utc_now),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("changed_at", UtcDateTime, nullable=False),
 )
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 
-is_unresolved: ColumnElement[bool] = entries.c.state.not_in(
-    [literal_column(f"'{state}'") for state in SETTLED]
-)
-"""An unknown state also counts as unresolved. The states are literals, because SQLite uses the
-index below only for a condition that it recognises."""
 
-_LENGTH: Final = 64
+def literals(words: Sequence[str]) -> list[ColumnElement[str]]:
+    """Return states or codes as parts of a statement, not as parameters.
 
-is_without_fingerprint: ColumnElement[bool] = or_(
-    func.length(entries.c.fingerprint) != _LENGTH,
-    func.ltrim(entries.c.fingerprint, "0123456789abcdef") != "",
-    entries.c.fingerprint >= "g",  # bytes in SQLite, which the two conditions above read as text
+    SQLite uses a partial index only for a condition that it recognises.
+    """
+    return [literal_column(f"'{word}'") for word in words]
+
+
+is_unresolved: ColumnElement[bool] = entries.c.state.not_in(literals(SETTLED))
+"""An unknown state also counts as unresolved."""
+
+# Bytes in SQLite are above "g"; the other two conditions read them as a text.
+is_without_fingerprint: TextClause = text(
+    "(length(fingerprint) != 64 OR ltrim(fingerprint, '0123456789abcdef') != ''"
+    " OR fingerprint >= 'g')"
 )
 """A damaged fingerprint: the write that it belongs to cannot be identified."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from datetime import datetime, timezone
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
-from uuid import uuid4
 
 from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import (
     Text,
     and_,
+    bindparam,
     delete,
     func,
     insert,
@@ -26,6 +27,7 @@ from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk._runtime.clock import Datetime
 from ferry_sdk.errors import InvalidInputError, JournalError
+from ferry_sdk.journal.compilation import run
 from ferry_sdk.journal.connections import exclusive_transaction
 from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import (
@@ -33,6 +35,7 @@ from ferry_sdk.journal.schema import (
     entries,
     is_unresolved,
     is_without_fingerprint,
+    literals,
     orders,
     utc_now,
 )
@@ -65,6 +68,57 @@ any order. A state that is not one of these is damaged, and any outcome replaces
 
 ABSENT: Final = "ferry_journal_absent"
 """The option of an engine that names the columns of entries which its database has not."""
+
+# The statements of a write, and those that it needs if it is refused. They are built once, because
+# building one takes ten times as long as it takes SQLite. An UPDATE sets the columns for which
+# `execute` gets a parameter.
+
+_is_this: Final = entries.c.id == bindparam("entry_id")
+_is_damaged: Final = and_(is_unresolved, is_without_fingerprint)
+
+_FILLED: Final = (
+    "id",
+    "operation",
+    "method",
+    "path",
+    "subject",
+    "correlation_id",
+    "fingerprint",
+    "state",
+    "created_at",
+    "changed_at",
+    "booking_id",
+)
+"""The columns that a new entry fills."""
+
+_ADD: Final = insert(entries).from_select(
+    _FILLED,
+    select(*(bindparam(name, type_=entries.c[name].type) for name in _FILLED)).where(
+        ~select(entries.c.id).where(_is_damaged).exists()
+    ),
+)
+"""Inserts an entry, unless one that may be the same write is damaged."""
+_DAMAGED: Final = select(entries.c.id).where(_is_damaged).limit(1)
+_DUPLICATE: Final = select(entries).where(
+    entries.c.fingerprint == bindparam("fingerprint"), is_unresolved
+)
+_FIND: Final = select(entries).where(_is_this)
+_LOOK_UP: Final = select(entries.c.id).where(_is_this)
+
+_REPLACE: Final = {
+    outcome: update(entries).where(
+        _is_this,
+        entries.c.state.not_in(literals([each for each in _STATES if each not in replaced])),
+    )
+    for outcome, replaced in TRANSITIONS.items()
+}
+"""Sets an outcome, unless the entry has one that stays."""
+_COMPLETE: Final = update(entries).where(_is_this, entries.c.state.in_(literals(["done"])))
+"""Adds to an entry what a late reply named."""
+_CORRECT: Final = _COMPLETE.where(
+    or_(entries.c.code.in_(literals([SETTLED_BY_HAND])), entries.c.booking_id.is_(None))
+)
+"""Adds to an entry what a person says, who does not correct a reply."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
 _LONGEST: Final = 200
@@ -120,64 +174,73 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
     booking_id = intent.subject.get("booking_id")
     if booking_id is not None and storable(booking_id) is None:
         raise InvalidInputError("the journal cannot store this id", field="booking_id")
-    query = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
-    for damaged in connection.execute(query).scalars():
+    entry_id, now = token_hex(16), utc_now()
+    values = {
+        "id": entry_id,
+        "operation": intent.operation,
+        "method": intent.method,
+        "path": intent.path,
+        "subject": dict(intent.subject),
+        "correlation_id": intent.correlation_id,
+        "fingerprint": fingerprint,
+        "state": "open",
+        "created_at": now,
+        "changed_at": now,
+        "booking_id": booking_id,
+    }
+    try:
+        is_added = run(connection, _ADD, values)
+    except IntegrityError:
+        raise DuplicateWriteError from None
+
+    if is_added:
+        return entry_id
+    for damaged in connection.execute(_DAMAGED).scalars():
         raise JournalError(
             f"journal entry {damaged} is damaged and may be the same write: settle it first"
         )
-    entry_id, now = uuid4().hex, utc_now()
-    statement = insert(entries).values(
-        id=entry_id,
-        operation=intent.operation,
-        method=intent.method,
-        path=intent.path,
-        subject=dict(intent.subject),
-        correlation_id=intent.correlation_id,
-        fingerprint=fingerprint,
-        state="open",
-        created_at=now,
-        changed_at=now,
-        booking_id=booking_id,
-    )
-    try:
-        connection.execute(statement)
-    except IntegrityError:
-        raise DuplicateWriteError from None
-    return entry_id
+    raise DuplicateWriteError  # a damaged entry was settled in the meantime
 
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
     """Return the unresolved entry with this fingerprint."""
-    return _fetch_first(connection, entries.c.fingerprint == fingerprint, is_unresolved)
+    return _fetch_first(connection, _DUPLICATE, {"fingerprint": fingerprint})
 
 
 def change(
     connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None = None
-) -> JournalEntry | None:
-    """Set an outcome if it may replace the present state, and return the entry.
+) -> bool:
+    """Set an outcome if it may replace the present state, and return whether there is an entry.
 
     An entry that is ``done`` already, because a person settled it, still gets the ids of a late
     reply, and those by which a person corrects it.
     """
     details = details or OutcomeDetails()
     ids, code = _storable_ids(details), storable(details.code)
-    this = entries.c.id == entry_id
-    may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
-    values = {"state": state, "status_code": details.status_code, "code": code, **ids}
-    replace = update(entries).where(this, may_change)
-    changed = connection.execute(replace.values(changed_at=utc_now(), **values))
-    if ids and state == "done" and not changed.rowcount:
-        late = update(entries).where(this, entries.c.state == state)
-        if code == SETTLED_BY_HAND:  # a person does not correct a reply
-            late = late.where(or_(entries.c.code == code, entries.c.booking_id.is_(None)))
-        connection.execute(late.values(code=code, **ids))
+    this = {"entry_id": entry_id}
+
+    outcome = {"state": state, "changed_at": utc_now(), "status_code": details.status_code}
+    if run(connection, _REPLACE[state], this | outcome | ids | {"code": code}):
+        return True
+
+    if ids and state == "done":
+        late = _CORRECT if code == SETTLED_BY_HAND else _COMPLETE
+        run(connection, late, this | ids | {"code": code})
+    return connection.execute(_LOOK_UP, this).first() is not None
+
+
+def settle(
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
+) -> JournalEntry | None:
+    """Set an outcome as `change` does, and return the entry."""
+    change(connection, entry_id, state, details)
     return find(connection, entry_id)
 
 
 def settle_create(
     connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
 ) -> JournalEntry | None:
-    """Set the outcome and the booking of a ``create`` as `change` does, and return the entry.
+    """Set the outcome and the booking of a ``create`` as `settle` does, and return the entry.
 
     Raises:
         InvalidInputError: Another ``create`` made the booking.
@@ -191,12 +254,12 @@ def settle_create(
     with exclusive_transaction(connection):
         if connection.execute(makers.limit(1)).first() is not None:
             raise InvalidInputError("another write made this booking", field="booking_id")
-        return change(connection, entry_id, state, details)
+        return settle(connection, entry_id, state, details)
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     """Return the entry with this id."""
-    return _fetch_first(connection, entries.c.id == entry_id)
+    return _fetch_first(connection, _FIND, {"entry_id": entry_id})
 
 
 def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
@@ -301,11 +364,15 @@ def cutoff(age: timedelta) -> datetime:
     raise InvalidInputError("before the year 1", field="older_than")
 
 
-def _fetch_first(connection: Connection, *wanted: ColumnElement[bool]) -> JournalEntry | None:
-    return next(iter(_fetch(connection, select(entries).where(*wanted))), None)
+def _fetch_first(
+    connection: Connection, query: Select[Any], parameters: Mapping[str, object]
+) -> JournalEntry | None:
+    return next(iter(_fetch(connection, query, parameters)), None)
 
 
-def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:
+def _fetch(
+    connection: Connection, query: Select[Any], parameters: Mapping[str, object] | None = None
+) -> list[JournalEntry]:
     """Return the entries; of a damaged one, the values that can be read."""
     absent: Sequence[str] = connection.get_execution_options().get(ABSENT, ())
     if absent:
@@ -313,12 +380,12 @@ def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[Jo
     unset = dict.fromkeys(absent)
     try:
         # All rows first: SQLite then holds its lock no longer than the query takes.
-        rows = connection.execute(query).mappings().all()
+        rows = connection.execute(query, parameters).mappings().all()
         return [_make_entry(unset | dict(row)) for row in rows]
     except Exception as error:
         if not _is_value_error(error):
             raise  # else: one damaged value made the whole query fail
-    ids = connection.execute(query.with_only_columns(entries.c.id)).scalars().all()
+    ids = connection.execute(query.with_only_columns(entries.c.id), parameters).scalars().all()
     return [_make_entry(unset | _fetch_values(connection, entry_id, absent)) for entry_id in ids]
 
 
