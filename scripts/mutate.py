@@ -70,7 +70,7 @@ TRANSPORT: Stages = (
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "listing", "keys", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
-    _named("journal/test_journal", "age", "shape", "place"),
+    _named("journal/test_journal", "age", "shape", "place", "plans", "costs"),
     _named("journal/test_journal", "settings", "limits"),
 )
 AGENTS: Stages = (
@@ -172,6 +172,7 @@ TESTS: dict[str, Stages] = {
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
     "journal/creation": JOURNAL,
+    "journal/compilation": JOURNAL,
     "journal/shape": (JOURNAL[2], *JOURNAL[:2]),
     "journal/database_file": (JOURNAL[2], *JOURNAL[:2]),
     "journal/connections": (JOURNAL[3], *JOURNAL),

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.connections import connect
 from ferry_sdk.journal.schema import SCHEMA, about, entries, unresolved_index
-from ferry_sdk.journal.shape import add_missing, find_missing, is_read_only
+from ferry_sdk.journal.shape import add_index, add_missing, find_missing, is_read_only
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -139,8 +139,13 @@ def _complete(engine: Engine) -> tuple[str, ...]:
     """Add what this version has and the database has not; return the columns that stay away."""
     with connect(engine) as connection:
         missing = find_missing(connection)
-    if not missing.tables and not missing.columns:
-        return ()
+    absent = _add_columns(engine) if missing.tables or missing.columns else ()
+    for index in missing.indexes:
+        add_index(engine, index)
+    return absent
+
+
+def _add_columns(engine: Engine) -> tuple[str, ...]:
     try:
         add_missing(engine)
     except DBAPIError as failure:

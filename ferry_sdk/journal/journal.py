@@ -209,7 +209,7 @@ class Journal:
                 `expect_total` or was read back, else one: ask for the others by `ticket_id`.
             ticket_id: Entries that name this ticket. It has no index: every entry is read.
             correlation_id: Entries whose request carried this id, such as your own of a
-                `correlation`. It has no index either.
+                `correlation`. One of more than 200 characters has no index.
             limit: The most entries to return; None: all.
 
         Raises:

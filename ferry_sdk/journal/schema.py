@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    func,
     literal_column,
     text,
 )
@@ -124,6 +125,14 @@ def literals(words: Sequence[str]) -> list[ColumnElement[str]]:
 
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(literals(SETTLED))
 """An unknown state also counts as unresolved."""
+is_settled: ColumnElement[bool] = entries.c.state.in_(literals(SETTLED))
+
+LONGEST: Final = 200
+"""Characters of an id or a code; PostgreSQL cannot index much longer texts."""
+is_short: ColumnElement[bool] = func.length(entries.c.correlation_id) <= literal_column(
+    str(LONGEST)
+)
+"""A correlation id that can be found by an index; it may be longer, as a header may."""
 
 # Bytes in SQLite are above "g"; the other two conditions read them as a text.
 is_without_fingerprint: TextClause = text(
@@ -138,4 +147,23 @@ unresolved_index: Index = Index(
     unique=True,
     sqlite_where=is_unresolved,
     postgresql_where=is_unresolved,
+)
+
+# For `Journal.entries`. They are in its order, so that a page of many entries is found at once.
+# An open entry is not in the first one: a write adds to it only when it ends.
+settled_index: Index = Index(
+    "ferry_journal_settled",
+    entries.c.state,
+    entries.c.created_at,
+    entries.c.id,
+    sqlite_where=is_settled,
+    postgresql_where=is_settled,
+)
+correlation_index: Index = Index(
+    "ferry_journal_correlation",
+    entries.c.correlation_id,
+    entries.c.created_at,
+    entries.c.id,
+    sqlite_where=is_short,
+    postgresql_where=is_short,
 )

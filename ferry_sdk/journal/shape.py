@@ -1,26 +1,36 @@
 """The tables as they are in the database: what a later version has added, and what is missing.
 
-A later version adds tables and nullable columns only, and keeps the number of the schema. So an
-earlier program goes on using the journal: it names its columns, and does not see the others. A
-later one adds what is missing when it opens the journal. Any other shape is refused.
+A later version adds tables, nullable columns and indexes only, and keeps the number of the schema.
+So an earlier program goes on using the journal: it names its columns, and does not see the others.
+A later one adds what is missing when it opens the journal. Any other shape is refused.
 """
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import inspect
+from sqlalchemy import func, inspect, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateColumn
 
 from ferry_sdk.errors import JournalError
 from ferry_sdk.journal.connections import connect, exclusive_transaction
-from ferry_sdk.journal.schema import metadata
+from ferry_sdk.journal.schema import entries, metadata
 
 if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, Engine, Table
+    from collections.abc import Generator
+
+    from sqlalchemy import Column, Connection, Engine, Index, Table
     from sqlalchemy.engine.interfaces import ReflectedColumn
 
+_MOST_ENTRIES: Final = 2_000_000
+"""In a larger journal, an index that is missing is left to its owner."""
+_MOST_SECONDS: Final = 4
+"""Seconds that an index may take; others wait ten for their turn, and two may be missing."""
+_STEPS: Final = 10_000
+"""Steps of SQLite, a small part of a second, between two looks at the clock."""
 _READ_ONLY: Final = frozenset({"25006", "42501"})
 """What PostgreSQL says if it can only be read, or if the role may not change the tables."""
 
@@ -30,17 +40,19 @@ class Missing(NamedTuple):
 
     tables: list[Table]
     columns: list[Column[Any]]
+    indexes: list[Index]
 
 
 def find_missing(connection: Connection) -> Missing:
-    """Return the tables and columns that are missing.
+    """Return the tables, columns and indexes that are missing.
 
     Raises:
         JournalError: A column that cannot be added is missing, or one that this version does not
             fill is required.
     """
-    missing = Missing([], [])
-    found = inspect(connection).get_multi_columns(filter_names=[*metadata.tables])
+    missing = Missing([], [], [])
+    database = inspect(connection)
+    found = database.get_multi_columns(filter_names=[*metadata.tables])
     columns_of = {name: columns for (_, name), columns in found.items()}
     for table in metadata.sorted_tables:
         columns = columns_of.get(table.name)
@@ -53,6 +65,8 @@ def find_missing(connection: Connection) -> Missing:
             if not column.nullable:
                 raise _unknown_shape(f"{table.name}.{column.name} is missing")
         missing.columns.extend(absent)
+        index_names = {index["name"] for index in database.get_indexes(table.name)}
+        missing.indexes.extend(each for each in table.indexes if each.name not in index_names)
         for present in columns:
             if _is_required(present) and not _is_filled(table, present["name"]):
                 raise _unknown_shape(f"{table.name}.{present['name']} is required and unknown")
@@ -81,6 +95,50 @@ def add_missing(engine: Engine) -> None:
         for column in find_missing(connection).columns:  # another process may have added some
             definition = CreateColumn(column).compile(dialect=connection.dialect)
             connection.exec_driver_sql(f"ALTER TABLE {column.table.name} ADD COLUMN {definition}")
+
+
+def add_index(engine: Engine, index: Index) -> None:
+    """Create an index, unless that takes longer than other writers may have to wait for it.
+
+    It takes about two seconds for a million entries. Without it, `entries` reads every entry.
+    """
+    with (
+        suppress(DBAPIError),
+        connect(engine, writes=True) as connection,
+        exclusive_transaction(connection),
+    ):
+        if not _is_large(connection):
+            with _statement_limit(connection):
+                index.create(connection, checkfirst=True)  # another process may have added it
+
+
+def _is_large(connection: Connection) -> bool:
+    """Return whether there are so many entries that an index would hardly be ready in time.
+
+    Each process that opens the journal would try again, and hold up the writers meanwhile.
+    """
+    some = select(entries.c.id).limit(_MOST_ENTRIES + 1).subquery()
+    return connection.execute(select(func.count()).select_from(some)).scalar_one() > _MOST_ENTRIES
+
+
+@contextmanager
+def _statement_limit(connection: Connection) -> Generator[None]:
+    """End a statement of the block with an error if it takes too long."""
+    if connection.dialect.name == "postgresql":  # the setting ends with the transaction
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{_MOST_SECONDS}s'")
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    until = time.monotonic() + _MOST_SECONDS
+
+    def is_late() -> bool:
+        return time.monotonic() > until
+
+    driver.set_progress_handler(is_late, _STEPS)
+    try:
+        yield
+    finally:
+        driver.set_progress_handler(None, _STEPS)
 
 
 def is_read_only(failure: DBAPIError) -> bool:

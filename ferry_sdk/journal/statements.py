@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
@@ -17,7 +18,6 @@ from sqlalchemy import (
     func,
     insert,
     inspect,
-    literal,
     or_,
     select,
     tuple_,
@@ -31,8 +31,11 @@ from ferry_sdk.journal.compilation import run
 from ferry_sdk.journal.connections import exclusive_transaction
 from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import (
+    LONGEST,
     SETTLED,
     entries,
+    is_settled,
+    is_short,
     is_unresolved,
     is_without_fingerprint,
     literals,
@@ -120,10 +123,13 @@ _CORRECT: Final = _COMPLETE.where(
 )
 """Adds to an entry what a person says, who does not correct a reply."""
 
-_LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
-_LONGEST: Final = 200
-"""Characters of an id or a code; PostgreSQL cannot index much longer texts."""
+_UNRESOLVED_IDS: Final = select(entries.c.id).where(is_unresolved).correlate(None)
+"""SQLite reads them by their index. Where it is to sort entries as well, it prefers the index that
+has all entries in order."""
 
+_LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
+_MOST_QUERIES: Final = 100
+"""Queries that are kept, by the filters that are given."""
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
@@ -276,32 +282,61 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
 
 def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, ...]:
     """Return the entries that pass the filters, ordered by time and id."""
-    order = entries.c.created_at, entries.c.id
-    query = select(entries).order_by(*order).limit(filters.limit)
+    parameters: dict[str, object] = filters._asdict()
     since = filters.since
     if isinstance(since, JournalEntry):
-        # The value in the database, because one that is damaged cannot be read.
-        began = select(entries.c.created_at).where(entries.c.id == since.id).scalar_subquery()
-        fallback = literal(since.created_at, entries.c.created_at.type)
-        query = query.where(tuple_(*order) > tuple_(func.coalesce(began, fallback), since.id))
-    elif since is not None:
-        query = query.where(entries.c.created_at >= since)
-    if filters.until is not None:
-        query = query.where(entries.c.created_at < filters.until)
-    if filters.state == "unresolved":
-        query = query.where(is_unresolved)
-    elif filters.state is not None:
-        query = query.where(entries.c.state == filters.state)
-    if filters.operation is not None:
-        query = query.where(entries.c.operation == filters.operation)
+        parameters |= {"since": since.created_at, "since_id": since.id}
+    names = tuple(name for name, value in parameters.items() if value is not None)
+    is_short_id = len(filters.correlation_id or "") <= LONGEST
+    query = _query(names, filters.state, is_short_id=is_short_id)
+
     if filters.booking_id is not None:
         query = query.where(_concerns(connection, filters.booking_id))
     if filters.ticket_id is not None:
         is_issued = _contains(entries.c.ticket_ids, json.dumps(filters.ticket_id))
         query = query.where(or_(_changes_ticket(filters.ticket_id), is_issued))
-    if filters.correlation_id is not None:
-        query = query.where(entries.c.correlation_id == filters.correlation_id)
-    return tuple(_fetch(connection, query))
+    return tuple(_fetch(connection, query, parameters))
+
+
+@lru_cache(_MOST_QUERIES)
+def _query(names: tuple[str, ...], state: str | None, *, is_short_id: bool) -> Select[Any]:
+    """Build the query of `entries_by` for the filters of these names, but that of bookings."""
+    order = entries.c.created_at, entries.c.id
+    query = select(entries).order_by(*order)
+    since = bindparam("since", type_=entries.c.created_at.type)
+    if "since_id" in names:
+        # The value in the database, because one that is damaged cannot be read.
+        since_id = bindparam("since_id", type_=entries.c.id.type)
+        began = select(entries.c.created_at).where(entries.c.id == since_id).scalar_subquery()
+        query = query.where(tuple_(*order) > tuple_(func.coalesce(began, since), since_id))
+    elif "since" in names:
+        query = query.where(entries.c.created_at >= since)
+    if "until" in names:
+        query = query.where(entries.c.created_at < bindparam("until"))
+    if "operation" in names:
+        query = query.where(entries.c.operation == bindparam("operation"))
+    if "correlation_id" in names:
+        query = query.where(entries.c.correlation_id == bindparam("correlation_id"))
+        if is_short_id:
+            query = query.where(is_short)
+    if "limit" in names:
+        query = query.limit(bindparam("limit"))
+
+    if state is not None:
+        has_better_index = "booking_id" in names or "correlation_id" in names
+        query = query.where(*_has_state(state, by_index=not has_better_index))
+    return query
+
+
+def _has_state(state: str, *, by_index: bool) -> list[ColumnElement[bool]]:
+    is_wanted: ColumnElement[bool] = is_unresolved
+    if state != "unresolved":
+        is_wanted = entries.c.state.in_(literals([state]))
+    # SQLite cannot tell which of two indexes has fewer entries. It may use one of these only for
+    # a query with its condition.
+    if not by_index:
+        return [is_wanted]
+    return [is_wanted, is_settled if state in SETTLED else entries.c.id.in_(_UNRESOLVED_IDS)]
 
 
 def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
@@ -354,7 +389,7 @@ def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
 
 def storable(text: str | None) -> str | None:
     """Return an id or a code; None for one that a database could refuse with its outcome."""
-    return text if text and len(text) <= _LONGEST and text.isprintable() else None
+    return text if text and len(text) <= LONGEST and text.isprintable() else None
 
 
 def cutoff(age: timedelta) -> datetime:
@@ -380,8 +415,10 @@ def _fetch(
     unset = dict.fromkeys(absent)
     try:
         # All rows first: SQLite then holds its lock no longer than the query takes.
-        rows = connection.execute(query, parameters).mappings().all()
-        return [_make_entry(unset | dict(row)) for row in rows]
+        result = connection.execute(query, parameters)
+        names = [*result.keys(), *unset]
+        rows = result.all()
+        return [_make_entry(dict(zip(names, (*row, *unset.values()), strict=True))) for row in rows]
     except Exception as error:
         if not _is_value_error(error):
             raise  # else: one damaged value made the whole query fail
@@ -415,11 +452,13 @@ def _make_entry(values: dict[str, Any]) -> JournalEntry:
     except ValidationError as error:
         wrong = {problem["loc"][0] for problem in error.errors()}
         row = _Row.model_validate({name: values[name] for name in values.keys() - wrong})
-    damaged = tuple(name for name in _Row.model_fields if name not in row.model_fields_set)
+    damaged: tuple[str, ...] = ()
+    if len(row.model_fields_set) < len(_Row.model_fields):
+        damaged = tuple(name for name in _Row.model_fields if name not in row.model_fields_set)
     tickets = row.ticket_ids
     if tickets is None and "ticket_id" in row.subject:
         tickets = [row.subject["ticket_id"]]
-    fields: dict[str, Any] = dict(row)
+    fields: dict[str, Any] = vars(row).copy()  # `dict(row)` takes as long as all the rest
     fields["ticket_ids"] = None if tickets is None else tuple(tickets)
     fields["booking_id"] = row.booking_id or row.subject.get("booking_id")
     fields["code"] = None if row.code == SETTLED_BY_HAND else row.code
