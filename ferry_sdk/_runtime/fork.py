@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from threading import RLock, get_ident
 from typing import Final
 from weakref import WeakSet
@@ -60,11 +60,18 @@ class ProcessLock:
 
 
 class _Use:
-    """One use, its thread, and the seconds that a fork waits for it."""
+    """One use in a `with` block, its thread, and the seconds that a fork waits for it."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, lock: ForkLock, timeout: float) -> None:
+        self._lock = lock
         self.timeout = timeout
         self.thread: int = get_ident()
+
+    def __enter__(self) -> None:
+        self._lock.add(self)
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.discard(self)
 
 
 class ForkLock:
@@ -78,9 +85,8 @@ class ForkLock:
         self._uses: WeakSet[_Use] = WeakSet()
         self._forks: list[None] = []
 
-    @contextmanager
-    def use(self, *, writes: bool) -> Generator[None]:
-        """Keep forks waiting during this block; wait first if a fork is waiting.
+    def use(self, *, writes: bool) -> AbstractContextManager[None]:
+        """Keep forks waiting during a block; wait first if a fork is waiting.
 
         A block within another one of the same thread does not wait, because the fork waits for the
         outer one.
@@ -88,7 +94,10 @@ class ForkLock:
         Args:
             writes: Whether the block changes something, so that a fork waits long for it.
         """
-        use = _Use(_WRITE_TIMEOUT if writes else _READ_TIMEOUT)
+        return _Use(self, _WRITE_TIMEOUT if writes else _READ_TIMEOUT)
+
+    def add(self, use: _Use) -> None:
+        """Start a use."""
         try:
             self._uses.add(use)
             # Checked after the use is registered: `acquire` looks at the two in the other order.
@@ -96,9 +105,13 @@ class ForkLock:
                 self._uses.discard(use)
                 time.sleep(_PAUSE)
                 self._uses.add(use)
-            yield
-        finally:
+        except BaseException:  # an interrupt: the block does not begin
             self._uses.discard(use)
+            raise
+
+    def discard(self, use: _Use) -> None:
+        """End a use."""
+        self._uses.discard(use)
 
     def acquire(self) -> None:
         """Start no new use, and wait until the present ones of other threads end."""
