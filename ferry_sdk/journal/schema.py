@@ -125,7 +125,9 @@ def literals(words: Sequence[str]) -> list[ColumnElement[str]]:
 
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(literals(SETTLED))
 """An unknown state also counts as unresolved."""
-is_settled: ColumnElement[bool] = entries.c.state.in_(literals(SETTLED))
+
+WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
+is_without_effect: ColumnElement[bool] = entries.c.state.in_(literals(WITHOUT_EFFECT))
 
 LONGEST: Final = 200
 """Characters of an id or a code; PostgreSQL cannot index much longer texts."""
@@ -150,14 +152,14 @@ unresolved_index: Index = Index(
 )
 
 # For `Journal.entries`. They are in its order, so that a page of many entries is found at once.
-# An open entry is not in the first one: a write adds to it only when it ends.
-settled_index: Index = Index(
-    "ferry_journal_settled",
+# Nearly all entries are done, and an index of these would cost each write more than it is worth.
+without_effect_index: Index = Index(
+    "ferry_journal_without_effect",
     entries.c.state,
     entries.c.created_at,
     entries.c.id,
-    sqlite_where=is_settled,
-    postgresql_where=is_settled,
+    sqlite_where=is_without_effect,
+    postgresql_where=is_without_effect,
 )
 correlation_index: Index = Index(
     "ferry_journal_correlation",

@@ -33,10 +33,11 @@ from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import (
     LONGEST,
     SETTLED,
+    WITHOUT_EFFECT,
     entries,
-    is_settled,
     is_short,
     is_unresolved,
+    is_without_effect,
     is_without_fingerprint,
     literals,
     orders,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
-_WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
 CREATES: Final = frozenset({"bookings.create", "mcp.create_booking"})
 SETTLED_BY_HAND: Final = "SETTLED"
 """The code of an entry that a person settled as done. Its booking may be corrected, because no
@@ -64,7 +64,7 @@ TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
     "not_sent": _UNRESOLVED,
     "rejected": _UNRESOLVED,
-    "done": (*_UNRESOLVED, *_WITHOUT_EFFECT),
+    "done": (*_UNRESOLVED, *WITHOUT_EFFECT),
 }
 """The states that each outcome replaces. ``done`` is never replaced, so that outcomes may arrive in
 any order. A state that is not one of these is damaged, and any outcome replaces it."""
@@ -333,10 +333,12 @@ def _has_state(state: str, *, by_index: bool) -> list[ColumnElement[bool]]:
     if state != "unresolved":
         is_wanted = entries.c.state.in_(literals([state]))
     # SQLite cannot tell which of two indexes has fewer entries. It may use one of these only for
-    # a query with its condition.
-    if not by_index:
+    # a query with its condition. Nearly all entries are done: they are found in their order.
+    if not by_index or state == "done":
         return [is_wanted]
-    return [is_wanted, is_settled if state in SETTLED else entries.c.id.in_(_UNRESOLVED_IDS)]
+    if state in WITHOUT_EFFECT:
+        return [is_wanted, is_without_effect]
+    return [is_wanted, entries.c.id.in_(_UNRESOLVED_IDS)]
 
 
 def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
@@ -364,7 +366,7 @@ def booking_ids(
     """Return the next ids of bookings, in the database's order; a damaged one has any type."""
     column = entries.c.booking_id
     query = select(column).distinct().order_by(column).limit(limit)
-    query = query.where(column > after, entries.c.state.not_in(_WITHOUT_EFFECT))
+    query = query.where(column > after, entries.c.state.not_in(WITHOUT_EFFECT))
     if since is not None:
         query = query.where(entries.c.created_at >= since)
     return connection.execute(query).scalars().all()
