@@ -45,6 +45,8 @@ ROWS: Final = (
     "rate",
     "scan",
     "watch",
+    "journal_write",
+    "journal_entries",
 )
 
 
