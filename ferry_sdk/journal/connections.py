@@ -109,14 +109,16 @@ def close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
 @contextmanager
 def _transaction(engine: Engine, limit: TimeLimit, *, writes: bool) -> Generator[Connection]:
     """Run the block in a transaction of PostgreSQL, on a connection that answers."""
-    connection = _begin(engine, limit)
+    connection = None
     try:
+        connection = _begin(engine, limit)
         yield connection
         if writes:
             connection.exec_driver_sql("COMMIT")
         _return(connection, limit)
     except BaseException:
-        _return(connection, limit)  # possibly for the second time
+        if connection is not None:
+            _return(connection, limit)  # possibly for the second time
         raise
 
 
@@ -131,14 +133,13 @@ def _begin(engine: Engine, limit: TimeLimit) -> Connection:
                 watch.expect_answer()
                 watch.attach(connection.connection.driver_connection)
             _start_transaction(connection)
+            watch.extend(limit.until)
+            return connection  # noqa: TRY300 -- an interrupt here leaves the connection to nobody
         except BaseException as error:
             was_lost = isinstance(error, DBAPIError) and connection.invalidated
             _return(connection, limit)
             if not (was_lost and is_pooled and limit.remaining() > 0):
                 raise
-        else:
-            watch.extend(limit.until)
-            return connection
 
 
 def _start_transaction(connection: Connection) -> None:
