@@ -89,6 +89,16 @@ def test_a_child_forgets_that_its_parent_forked():
         pass
 
 
+def test_use_that_is_kept_ends_with_its_block(monkeypatch):
+    lock = ForkLock()
+    use = lock.use(writes=True)
+    with use:
+        pass
+    monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
+    lock.acquire()
+    assert use is not None
+
+
 def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
     def use(leave):
         with lock.use(writes=True):
