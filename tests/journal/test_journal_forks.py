@@ -89,14 +89,12 @@ def test_a_child_forgets_that_its_parent_forked():
         pass
 
 
-def test_use_that_is_kept_ends_with_its_block(monkeypatch):
+def test_use_that_is_kept_ends_with_its_block():
     lock = ForkLock()
     use = lock.use(writes=True)
     with use:
-        pass
-    monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
-    lock.acquire()
-    assert use is not None
+        assert list(lock._uses) == [use]
+    assert list(lock._uses) == []
 
 
 def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
