@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """The version of the tables below. No release had version 1.
 
-It stays the same when a table or a nullable column is added: see `shape`."""
+It stays the same when a table, a nullable column or an index is added: see `shape`."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
