@@ -21,7 +21,7 @@ from ._measure import in_turn, timed
 from ._running import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ._measure import Effort
 
@@ -37,7 +37,7 @@ _COLUMNS: Final = (
 _INSERT: Final = f"INSERT INTO ferry_journal ({_COLUMNS}) VALUES ({', '.join('?' * 14)})"  # noqa: S608 -- a constant
 _SELECT: Final = f"SELECT {_COLUMNS} FROM ferry_journal INDEXED BY"  # noqa: S608 -- a constant
 _ORDER: Final = "ORDER BY created_at, id"
-QUESTIONS: Final = {
+QUESTIONS: Final[Mapping[str, tuple[dict[str, Any], str]]] = {
     "state": (
         {"state": "rejected"},
         f"""{_SELECT} ferry_journal_without_effect WHERE state = 'rejected'

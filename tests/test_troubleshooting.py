@@ -205,6 +205,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
 
 
 @LONG
+@pytest.mark.own_http_client(reason="some messages are about what the library's own clients read")
 def test_every_quoted_message_is_what_a_mistake_is_answered_with(
     ferry, ferry_sandbox, tmp_path, monkeypatch
 ):
