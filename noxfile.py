@@ -50,6 +50,8 @@ def install(session: nox.Session, versions: str) -> list[str]:
         session.install("-e", f".[{EXTRAS}]", *groups, "--constraint", str(constraints))
         # The official mcp package wants newer versions than these.
         left_out += ["--ignore", "tests/system/interop", "--ignore", "tests/stdio"]
+        # What calls cost is recorded for the newest versions.
+        left_out += ["--ignore", "tests/transport/test_call_costs.py"]
         # An old anyio loses the connection that it was opening when a task is cancelled.
         left_out += ["-W", "ignore:unclosed:ResourceWarning"]
     else:

@@ -1,8 +1,9 @@
 """What a call costs in bytecodes and in calls of functions in C, which depends on no load.
 
 A call may cost at most 10 % more than `call_costs.json` records for this Python, or for the newest
-recorded one before it. `COMMAND` records anew, and prints without ``--record``; record with the
-lowest versions of the dependencies: most of them cost more than the newest ones.
+recorded one before it. `COMMAND` records anew, and prints without ``--record``. The record and the
+bars are those of the newest versions of the dependencies, with which alone this module is run: with
+the lowest ones a call costs up to 5 % more, and a read of many tickets twice as much.
 
 Most rows have an HTTP client that sends nothing: they show what the library does around a request.
 The rows over a socket have the library's own HTTP client with llhttp, and count a whole call, as a
@@ -298,7 +299,7 @@ def read_fields(value):
         for item in value:
             read_fields(item)
     elif isinstance(value, BaseModel):
-        for name in type(value).__pydantic_fields__:
+        for name in vars(value):
             read_fields(getattr(value, name))
 
 
@@ -313,14 +314,14 @@ async def count_calls(case, kind, without):
         ferry = client_of(case, kind, opened)
         for number in range(FIRST, FIRST + WARM_UPS):
             await outcome_of(ferry, case.method, case.arguments_of(number))
-        for number in range(FIRST + WARM_UPS, FIRST + WARM_UPS + ROUNDS):
+        for number in range(FIRST + WARM_UPS, FIRST + WARM_UPS + 1 + ROUNDS):
             arguments = case.arguments_of(number)
             with counting(Costs(harness=HARNESS + without)) as costs:
                 outcome = await outcome_of(ferry, case.method, arguments)
             assert type(outcome).__name__ == case.expected, outcome
             counts.append((costs.bytecodes, costs.c_calls))
         await ferry.aclose() if kind == "async" else ferry.close()
-    return counts
+    return counts[1:]  # Python 3.13 counts few bytecodes of a function's first traced call
 
 
 @cache
