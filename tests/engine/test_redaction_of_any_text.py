@@ -145,14 +145,15 @@ def refusing():
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_a_refusal_with_any_text_is_on_record(refusing, text, tmp_path):
     message = text.encode("utf-8", "replace").decode()
-    service, journal = refusing(422, message), Journal(f"sqlite:///{tmp_path}/j.db")
-    with (
-        Ferry(TOKEN, base_url=service.url, journal=journal) as ferry,
-        pytest.raises(APIError) as info,
-    ):
-        ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS)
-    assert info.value.outcome == "rejected"
-    assert [entry.state for entry in journal.entries()] == ["rejected"]
+    service = refusing(422, message)
+    with Journal(f"sqlite:///{tmp_path}/j.db") as journal:
+        with (
+            Ferry(TOKEN, base_url=service.url, journal=journal) as ferry,
+            pytest.raises(APIError) as info,
+        ):
+            ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS)
+        assert info.value.outcome == "rejected"
+        assert [entry.state for entry in journal.entries()] == ["rejected"]
 
 
 def test_a_lost_reply_with_any_text_is_read_back(refusing):

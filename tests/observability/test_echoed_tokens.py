@@ -72,6 +72,10 @@ class Watched:
         metrics = self._reader.get_metrics_data()
         return repr([self.events, spans, records, metrics.to_json(), [*self._journal.entries()]])
 
+    def close(self):
+        self.ferry.close()
+        self._journal.close()
+
 
 @pytest.fixture
 def watch(tmp_path, caplog):
@@ -81,12 +85,12 @@ def watch(tmp_path, caplog):
     def start(respond):
         service = RawService(respond).__enter__()
         watched = Watched(service.url, tmp_path, caplog)
-        left.append((service, watched.ferry))
+        left.append((service, watched))
         return watched
 
     yield start
-    for service, ferry in left:
-        ferry.close()
+    for service, watched in left:
+        watched.close()
         service.__exit__()
 
 
