@@ -103,8 +103,6 @@ def received_text(context: Context, longest: int) -> str:
     sending = context.state.sending
     if sending is None or sending.reply is None or sending.received is None:
         return ""
-    if sending.reply.content:
-        return ""
     if sending.reply.is_refusal:
         return ""
     replied_to = sending.reply.by_name.get("x-client-correlation-id")

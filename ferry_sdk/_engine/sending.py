@@ -29,8 +29,8 @@ class Sending:
         is_followed: Whether the HTTP library has reported a step.
         is_sent: Whether its first byte was about to leave.
         connections: Those of the client that has the request; its ``len`` is how many are open.
-        reply: Status and headers of the reply; None before they arrived.
-        received: What arrived of its body so far, decompressed; None before the head arrived.
+        reply: Status and headers of a reply that is not complete; else None.
+        received: What arrived of its body so far, decompressed; None like `reply`.
     """
 
     is_handed_over: bool = field(default=False, init=False)

@@ -104,21 +104,17 @@ def decode_json(content: bytes) -> object:
         content = _ESCAPE.sub(_replace_half, content)
     if len(content) > _STRETCH and is_in_worker_thread.get():
         return _decode_in_parts(content)
-    marks = content.translate(_NUMBERS)
-    if _LONG_NUMBER in marks and _has_digits_to_lose(content, marks):
+    if _has_digits_to_lose(content):
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
 
 
-def _has_digits_to_lose(content: bytes, marks: bytes) -> bool:
+def _has_digits_to_lose(content: bytes) -> bool:
     """Return whether a number has digits that a float does not keep; an integer keeps them all.
 
     A text within a string that looks like such a number counts too.
-
-    Args:
-        content: The JSON.
-        marks: Its translation by `_NUMBERS`.
     """
+    marks = content.translate(_NUMBERS)
     end = 0
     while (start := marks.find(_LONG_NUMBER, end)) >= 0:
         end = marks.find(b" ", start)

@@ -89,6 +89,8 @@ class Exchange(SendGuard):
     """
 
     _reply: Reply | None = None
+    _received = 0
+    _decompressor: Decompressor | None = None
 
     def run(self, client: HttpClient) -> Reply:
         """Send the request and return the reply, as far as it is needed.
@@ -109,7 +111,7 @@ class Exchange(SendGuard):
                             break
                     else:
                         self._check_end()
-                    reply.content = self._body.getvalue()
+                    self._complete(reply)
                     return reply
                 finally:
                     self.end_request()
@@ -139,7 +141,7 @@ class Exchange(SendGuard):
                             break
                     else:
                         self._check_end()
-                    reply.content = self._body.getvalue()
+                    self._complete(reply)
                 except GeneratorExit:  # the event loop has ended, so nothing can be awaited
                     has_loop = False
                     raise
@@ -176,11 +178,9 @@ class Exchange(SendGuard):
         headers = response.headers
         by_name = (headers if type(headers) is Headers else Headers(headers.items())).by_name
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._received = 0
         self._body = BytesIO()  # a list of pieces of one byte would take forty times the memory
         # If the rest of the reply is lost, what arrived may still name what the request made.
         self._effect.reply, self._effect.received = reply, self._body
-        self._decompressor: Decompressor | None = None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         if "transfer-encoding" in by_name and "content-length" in by_name:
@@ -197,8 +197,7 @@ class Exchange(SendGuard):
 
     def _feed(self, raw: bytes) -> bool:
         """Process the next piece of the body; return True if no more is needed."""
-        head, listener = self._reply, self._effect.listener
-        assert head is not None  # noqa: S101 -- a body has a head
+        listener = self._effect.listener
         if self.is_given_up:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         self._received += len(raw)  # it may decompress to nothing
@@ -206,9 +205,16 @@ class Exchange(SendGuard):
             self._body.write(piece)
             if max(self._received, self._body.tell()) > LARGEST_REPLY:
                 raise UnexpectedResponseError(f"the reply has more than {LARGEST_REPLY} bytes")
-            if listener is not None and listener.feed(head, piece):
-                return True
+            if listener is not None:
+                assert self._reply is not None  # noqa: S101 -- a body has a head
+                if listener.feed(self._reply, piece):
+                    return True
         return False
+
+    def _complete(self, reply: Reply) -> None:
+        """Give the reply its body, which nobody else keeps from now on: it may be large."""
+        reply.content = self._body.getvalue()
+        self._effect.reply = self._effect.received = None
 
     def _check_end(self) -> None:
         """Check at the end of a body that it is whole; its framing may not tell."""

@@ -525,6 +525,17 @@ def _parse_moment_or_keep(value: object) -> object:
     return _parse_unusual(value) or value
 
 
+def parse_moments(values: list[Any]) -> list[Any]:
+    """Return what `LooseMoment` reads of each value.
+
+    Most are whole epoch seconds, for which no function is entered.
+    """
+    are_whole = {*map(type, values)} == {int}
+    if are_whole and min(values) >= 0 and max(values) <= _LAST_SECOND:
+        return [_EPOCH + timedelta(0, seconds) for seconds in values]
+    return [*map(_parse_moment_or_keep, values)]
+
+
 _DAY: Final = len("YYYY-MM-DD")
 
 

@@ -30,6 +30,7 @@ from ferry_sdk.models.base import (
     LooseMoment,
     Moment,
     Price,
+    parse_moments,
 )
 from ferry_sdk.models.base import Values as JsonValues
 from ferry_sdk.models.enums import OpenEnum
@@ -293,7 +294,7 @@ _RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
     (bool,): (_of_types(bool),),
     (Optional[LooseMoment],): (  # noqa: UP045 -- the same
         _of_types(str, int, float),
-        _distinct(TypeAdapter(list[LooseMoment]).validate_python),
+        _distinct(parse_moments),
     ),
     (JsonValue,): (_anything,),
     (JsonValues,): (_tuples,),
