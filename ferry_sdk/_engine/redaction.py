@@ -41,6 +41,7 @@ the one before found something:
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -69,6 +70,8 @@ Both write ``ö`` as ``oe``; documents also double letters, such as ``å`` in ``
 """
 _GREEK: Final[dict[int, str]] = str.maketrans(_DATA["greek"])
 """How travel documents transliterate Greek."""
+_CP1252: Final = codecs.lookup("cp1252")
+"""As which UTF-8 is often misread. It is looked up here, because that loads a module."""
 _PARTICLES: Final[frozenset[str]] = frozenset(_DATA["particles"])
 """Parts of names that name nobody."""
 _MONTHS: Final[Sequence[str]] = _DATA["months"]
@@ -362,7 +365,7 @@ def _spellings(texts: str) -> str:
         small.translate(_WITH_E),
         small.translate(_WITH_DOUBLES),
         encoded.decode("latin-1"),
-        encoded.decode("cp1252", "replace"),
+        _CP1252.decode(encoded, "replace")[0],
     ]
     folded = [
         plain,
