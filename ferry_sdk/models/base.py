@@ -384,8 +384,10 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
 
 def _is_record(annotation: object) -> bool:
     """Return whether the type of a field is a record, or has records in it."""
-    is_model = isclass(annotation) and issubclass(annotation, Model)
-    return is_model or any(map(_is_record, get_args(annotation)))
+    parts = get_args(annotation)
+    if parts:  # on Python 3.10, `tuple[str]` is a class, and cannot be asked for its bases
+        return any(map(_is_record, parts))
+    return isclass(annotation) and issubclass(annotation, Model)
 
 
 def _is_text(name: object) -> bool:

@@ -22,6 +22,7 @@ FIRST_IMPORTS = """
 import importlib
 import pkgutil
 import sys
+from contextlib import suppress
 
 from freezegun import freeze_time
 from pydantic import BaseModel
@@ -30,7 +31,8 @@ def import_everything():
     import ferry_sdk
     for module in pkgutil.walk_packages(ferry_sdk.__path__, "ferry_sdk."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            with suppress(ModuleNotFoundError):  # an extra is not installed
+                importlib.import_module(module.name)
 
 def all_models(model=BaseModel):
     for subclass in model.__subclasses__():
