@@ -195,7 +195,7 @@ def test_connection_that_the_server_closed_is_replaced(postgres, postgres_journa
 
 
 def test_connection_that_is_late_is_closed():
-    may_connect, late = threading.Event(), sqlite3.connect(":memory:", check_same_thread=False)
+    may_connect, late = threading.Event(), LateConnection()
 
     def connect():
         may_connect.wait(20)
@@ -203,12 +203,12 @@ def test_connection_that_is_late_is_closed():
 
     assert limits.Dial(connect).wait(0) is None
     may_connect.set()
-    eventually(lambda: is_closed(late))
+    assert late.is_closed.wait(20)
 
 
-def is_closed(connection):
-    try:
-        connection.execute("SELECT 1")
-    except sqlite3.ProgrammingError:
-        return True
-    return False
+class LateConnection:
+    def __init__(self):
+        self.is_closed = threading.Event()
+
+    def close(self):
+        self.is_closed.set()
