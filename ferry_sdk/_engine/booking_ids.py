@@ -7,10 +7,11 @@ cut off, the id of the booking may still be in it:
 2. A text is decoded as JSON as far as it goes. If it is cut off, the members before the cut are
    whole, and a value that is not complete is left out. Broken JSON is not searched: nothing says
    to which object a ``booking_id`` in it belongs.
-3. ``booking_id`` is read in the reply itself, and in what services and MCP servers put around an
+3. Of JSON-RPC, only the message with the id of the request counts: a stream may have others.
+4. ``booking_id`` is read in the reply itself, and in what services and MCP servers put around an
    answer or an error. An id elsewhere, such as in a message or below ``existing``, may be that of
    another booking.
-4. An id counts if it is the only one, can be a segment of a path, fits into a journal, and holds
+5. An id counts if it is the only one, can be a segment of a path, fits into a journal, and holds
    no token and nothing of the call's travellers.
 
 ``{"error": true, "message": "late", "data": {"booking_id": "b-1"}}`` names ``b-1``.
@@ -26,7 +27,7 @@ from typing import Final, cast
 from pydantic_core import from_json
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.requests import received_text
+from ferry_sdk._engine.requests import message_id, received_text
 from ferry_sdk.errors import APIError, FerryError, UnexpectedResponseError
 
 _MEMBER: Final = "booking_id"
@@ -63,10 +64,15 @@ def named_booking(failure: FerryError, context: Context) -> str | None:
     body: object = None
     if isinstance(failure, UnexpectedResponseError | APIError):
         body = failure.body
+    own_id = message_id(context)
     if body is None:
         body = received_text(context, _LONGEST_TEXT)
+        if own_id is not None:
+            # A message that is cut off before its id may be another one's.
+            body = [message for message in _decode(str(body)) if _id_of(message) == own_id]
 
-    ids = {value for value in _named_values(body, _DEEPEST) if isinstance(value, str)}
+    values = _named_values(body, own_id, _DEEPEST)
+    ids = {value for value in values if isinstance(value, str)}
     if len(ids) != 1:
         return None
 
@@ -74,22 +80,28 @@ def named_booking(failure: FerryError, context: Context) -> str | None:
     return booking_id if _can_be_used(booking_id, context) else None
 
 
-def _named_values(value: object, depth: int) -> Iterator[object]:
+def _named_values(value: object, own_id: object, depth: int) -> Iterator[object]:
     """Yield each ``booking_id`` of a reply and of what may be around its answer."""
     if depth == 0:
         return
 
     if isinstance(value, str):
         for decoded in _decode(value):
-            yield from _named_values(decoded, depth - 1)
+            yield from _named_values(decoded, own_id, depth - 1)
     elif isinstance(value, list):
         for item in cast("list[object]", value)[:_MOST_ITEMS]:
-            yield from _named_values(item, depth - 1)
+            yield from _named_values(item, own_id, depth - 1)
     elif isinstance(value, dict):
         members = cast("dict[str, object]", value)
+        if "jsonrpc" in members and members.get("id") != own_id:
+            return
         yield members.get(_MEMBER)
         for name in _AROUND_AN_ANSWER:
-            yield from _named_values(members.get(name), depth - 1)
+            yield from _named_values(members.get(name), own_id, depth - 1)
+
+
+def _id_of(message: object) -> object:
+    return cast("dict[str, object]", message).get("id") if isinstance(message, dict) else None
 
 
 def _decode(text: str) -> Iterator[object]:

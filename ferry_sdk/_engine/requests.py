@@ -9,6 +9,8 @@ from functools import partial
 from threading import get_ident
 from typing import Final
 
+from pydantic_core import from_json
+
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
@@ -111,6 +113,15 @@ def received_text(context: Context, longest: int) -> str:
 
     beginning = bytes(sending.received.getbuffer()[:longest])
     return beginning.decode(errors="replace")
+
+
+def message_id(context: Context) -> object:
+    """Return the id of the JSON-RPC message that was sent last; None for a request of REST."""
+    sending = context.state.sending
+    if not isinstance(sending, Send) or sending.request.rpc_method is None:
+        return None
+    message: dict[str, object] = from_json(sending.request.content or b"{}")
+    return message.get("id")
 
 
 def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -> None:

@@ -332,6 +332,12 @@ def test_tool_that_names_two_or_none_is_unknown(mcp, members):
     assert caught(OutcomeUnknownError, book, mcp(members)).booking_id is None
 
 
+@pytest.mark.parametrize("other_id", ["ferry-0", 7])
+def test_message_of_another_request_names_nothing(mcp, other_id):
+    members = tool_result(structuredContent=ODD) | {"id": other_id}
+    assert caught(OutcomeUnknownError, book, mcp(members, "events")).booking_id is None
+
+
 def test_any_tool_and_path_tell_the_booking(mcp, ferry, desk):
     odd = failure(code=-32603, message="late", data={"booking_id": "b-1"})
     error = caught(OutcomeUnknownError, mcp(odd).mcp.call_tool, "rebook", {"from": "b-0"})
