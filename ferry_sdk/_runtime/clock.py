@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic_core import core_schema
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
 
 # Windows has no `clock_gettime`. A tool finds functions by name, so it does not find a `partial`.
 monotonic: Callable[[], float] = (
@@ -29,15 +30,23 @@ monotonic: Callable[[], float] = (
 """Return the seconds since a moment in the past."""
 
 
-class _SchemaOf:
-    """Names the schema of a field, so that pydantic does not look at its class."""
+class _DateSchema:
+    """Names the schema of a date, so that pydantic does not look at the class."""
 
-    def __init__(self, make_schema: Callable[[], core_schema.CoreSchema]) -> None:
-        self._make_schema = make_schema
+    def __get_pydantic_core_schema__(self, *_: object) -> CoreSchema:
+        from pydantic_core.core_schema import date_schema  # noqa: PLC0415 -- slow to import
 
-    def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
-        return self._make_schema()
+        return date_schema()
 
 
-Date = Annotated[date, _SchemaOf(core_schema.date_schema)]
-Datetime = Annotated[datetime, _SchemaOf(core_schema.datetime_schema)]
+class _DatetimeSchema:
+    """Names the schema of a moment, as `_DateSchema` does."""
+
+    def __get_pydantic_core_schema__(self, *_: object) -> CoreSchema:
+        from pydantic_core.core_schema import datetime_schema  # noqa: PLC0415 -- slow to import
+
+        return datetime_schema()
+
+
+Date = Annotated[date, _DateSchema()]
+Datetime = Annotated[datetime, _DatetimeSchema()]
