@@ -164,5 +164,4 @@ def _return(connection: Connection, limit: TimeLimit) -> None:
     is_in_time = limit.watch is None or limit.watch.end()
     if is_open and not (has_answered and is_in_time):
         connection.invalidate()
-    limit.watch = None
     connection.close()

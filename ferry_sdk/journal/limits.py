@@ -41,7 +41,7 @@ class TimeLimit:
 
     Attributes:
         until: When the call ends, on the monotonic clock.
-        watch: Watches the connection that is in use; None: there is none.
+        watch: Watches the connection that was lent last; None: none was lent.
     """
 
     def __init__(self) -> None:
