@@ -161,6 +161,8 @@ class Context:
             the attempts of a success, so that it is recorded as soon as it is made.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
         goes_first: Whether requests leave before others that wait for the rate limiter.
+        keeps_body: Whether the body of a reply is kept when it is decoded. A raw response shows it,
+            also one of another caller who joins the same write.
     """
 
     settings: Settings
@@ -175,6 +177,7 @@ class Context:
     is_watched: bool = True
     keeps_reserve: bool = False
     goes_first: bool = False
+    keeps_body: bool = True
 
     @classmethod
     def start(
@@ -185,6 +188,7 @@ class Context:
         *,
         correlation_id: str | None = None,
         is_raw: bool = False,
+        keeps_body: bool = True,
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time.time,
     ) -> Context:
@@ -199,7 +203,17 @@ class Context:
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
         deadline = None if settings.deadline is None else began + settings.deadline
         return cls(
-            settings, session, call_id, clock, now, began, deadline, runner, CallState(), is_watched
+            settings,
+            session,
+            call_id,
+            clock,
+            now,
+            began,
+            deadline,
+            runner,
+            CallState(),
+            is_watched=is_watched,
+            keeps_body=keeps_body,
         )
 
     def for_reads(self, until: float | None = None) -> Context:

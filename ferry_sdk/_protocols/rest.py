@@ -93,7 +93,14 @@ class Rest:
             url += f"?{urlencode(self.params, doseq=True)}"
         route = self.route if context.hook_runner is not None else ""
         reply = yield from send(context, Request(self.method, url, headers, self.content, route))
-        return (yield from read(context, reply, lambda: parse(self._value(reply)))), reply
+
+        def value() -> T:
+            decoded = self._value(reply)
+            if not context.keeps_body:
+                reply.content = b""  # the records that are made now may be as large
+            return parse(decoded)
+
+        return (yield from read(context, reply, value)), reply
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request; its path has no query, which may name a traveller."""

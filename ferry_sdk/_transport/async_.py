@@ -86,7 +86,10 @@ class AsyncTransport:
         return self._call(operation, is_raw=True)
 
     async def _call(self, operation: Operation[T], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- T, or RawResponse[T]
-        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
+        keeps_body = is_raw or operation.write is not None
+        context = Context.start(
+            self.settings, self.session, operation.name, is_raw=is_raw, keeps_body=keeps_body
+        )
         try:
             result = await self._run_flow(run(operation, context))
             return result.raw() if is_raw else result.value

@@ -102,7 +102,10 @@ class Transport:
     @overload
     def _call(self, operation: Operation[T], *, is_raw: Literal[True]) -> RawResponse[T]: ...
     def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
-        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
+        keeps_body = is_raw or operation.write is not None
+        context = Context.start(
+            self.settings, self.session, operation.name, is_raw=is_raw, keeps_body=keeps_body
+        )
         try:
             result = drive(run(operation, context), self._perform)
             return result.raw() if is_raw else result.value

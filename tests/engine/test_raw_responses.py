@@ -8,6 +8,8 @@ from unittest.mock import patch
 import pytest
 
 from ferry_sdk import RawResponse, Records
+from ferry_sdk._engine.parsing import RecordList
+from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk.types import Attempt
 from tests.support.summer import booked, stopped
 
@@ -17,6 +19,20 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 @pytest.fixture(autouse=True)
 def summer(ferry_sandbox):
     return stopped(ferry_sandbox)
+
+
+@pytest.fixture
+def replies(monkeypatch):
+    """The replies that arrived."""
+    arrived = []
+    complete = Exchange._complete
+
+    def note(exchange, reply):
+        complete(exchange, reply)
+        arrived.append(reply)
+
+    monkeypatch.setattr(Exchange, "_complete", note)
+    return arrived
 
 
 def test_it_parses_to_what_the_call_would_have_given_and_has_status_headers_content_and_ids(both):
@@ -72,3 +88,22 @@ def test_a_call_that_nobody_watches_makes_no_record_of_itself(both, ferry_sandbo
     assert records_of(get)[0] > 0
     caplog.set_level(logging.DEBUG, logger="ferry_sdk")
     assert records_of(get) == (1, 0)
+
+
+def test_no_body_is_kept_beside_its_records(both, replies, monkeypatch):
+    bodies = []
+    read = RecordList.read
+
+    def look(answer, value):
+        bodies.append(replies[-1].content)
+        return read(answer, value)
+
+    monkeypatch.setattr(RecordList, "read", look)
+    assert both.catalogue.ports()
+    assert bodies == [b""]
+
+
+def test_the_reply_to_a_write_keeps_its_body(both, replies):
+    """Another caller, who wants the raw response, may have joined the write."""
+    booking = booked(both)
+    assert json.loads(replies[-1].content)["booking_id"] == booking.booking_id
