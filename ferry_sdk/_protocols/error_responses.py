@@ -6,11 +6,11 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
-from ferry_sdk._protocols.json_body import is_list, members_of
+from ferry_sdk._protocols.json_body import is_list, is_object, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
     APIError,
@@ -94,13 +94,14 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
         head: Status and headers of the reply.
         body: The body of the reply, if it is not the error object itself.
     """
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    code, message = members.get("code"), members.get("message")
-    if members.get("error") is not True or not isinstance(code, str):
+    if not is_object(value) or value.get("error") is not True:
+        return None
+    code, message = value.get("code"), value.get("message")
+    if not isinstance(code, str):
         return None
     words = message if isinstance(message, str) and message else code
-    body = members if body is None else body
-    return api_error(head, body, code=code, message=words, field=_field_of(members))
+    body = value if body is None else body
+    return api_error(head, body, code=code, message=words, field=_field_of(value))
 
 
 def raise_service_error(value: object, head: Reply) -> None:

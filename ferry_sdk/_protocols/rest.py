@@ -83,12 +83,11 @@ class Rest:
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
-        settings = context.settings
         headers = context.headers(self.authority)
         headers["Accept"] = "application/json"
         if self.content is not None:
             headers["Content-Type"] = "application/json"
-        url = f"{settings.base_url}{self.target}"
+        url = f"{context.settings.base_url}{self.target}"
         if self.params:
             url += f"?{urlencode(self.params, doseq=True)}"
         route = self.route if context.hook_runner is not None else ""
