@@ -1,4 +1,4 @@
-"""An async search whose reply is parsed in a worker thread, beside the same search made sync."""
+"""Async searches whose replies are parsed in a worker thread, beside the same made sync."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import sys
 from time import process_time
 from typing import TYPE_CHECKING, Final
 
+from pydantic_core import from_json
+
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._engine.limits import LONG_REPLY
 
 from ._lines import Bar, Line, compared
 from ._measure import in_turn, timed
-from ._memory_client import AsyncMemoryClient, MemoryClient, MemoryReply, always
-from ._payload import QUESTION, TOKEN, search_answer
+from ._memory_client import AsyncMemoryClient, MemoryClient, MemoryReply, always, by_word
+from ._payload import QUESTION, TOKEN, mcp_answers, mcp_result, search_answer
 from ._reading import read_objects
 from ._running import main
 
 if TYPE_CHECKING:
     from ._measure import Effort
+    from ._memory_client import Answer
 
 BAR: Final = Bar(1.3)
 RECORDS: Final = 1000
@@ -28,32 +31,45 @@ _URL: Final = "http://127.0.0.1:1"
 def measure(effort: Effort) -> list[Line]:
     """Measure the CPU time of the process, with that of the worker thread."""
     records = effort.of(RECORDS, 10)
-    content = search_answer(records)
-    if not effort.is_tiny and len(content) < LONG_REPLY:
+    found = search_answer(records)
+    if not effort.is_tiny and len(found) < LONG_REPLY:
         raise ValueError("the reply is parsed without a worker thread")
-    answer = always(MemoryReply(content))
+    structured: dict[str, object] = {"structuredContent": {"result": from_json(found)}}
+    answers = {
+        "an async search": ("availability", always(MemoryReply(found))),
+        "the same, in an object": ("availability", always(MemoryReply(b'{"found":%s}' % found))),
+        "the same over MCP, as a text": ("mcp", by_word(mcp_answers(records))),
+        "the same over MCP, structured": ("mcp", by_word(mcp_result(b'"tools/call"', structured))),
+    }
+    return [_beside_sync(name, *answer, effort) for name, answer in answers.items()]
+
+
+def _beside_sync(name: str, where: str, answer: Answer, effort: Effort) -> Line:
     loop = asyncio.new_event_loop()
     ferry = Ferry(TOKEN, base_url=_URL, http_client=MemoryClient(answer))
     async_ferry = AsyncFerry(TOKEN, base_url=_URL, http_client=AsyncMemoryClient(answer))
+    method = "search" if where == "availability" else "search_availability"
+    make_sync = getattr(getattr(ferry, where), method)
+    make_async = getattr(getattr(async_ferry, where), method)
 
     def search() -> None:
-        read_objects(ferry.availability.search(**QUESTION))
+        read_objects(make_sync(**QUESTION))
 
     def search_async() -> None:
-        read_objects(loop.run_until_complete(async_ferry.availability.search(**QUESTION)))
+        read_objects(loop.run_until_complete(make_async(**QUESTION)))
 
     try:
         contenders = {
             "async": timed(search_async, clock=process_time),
             "sync": timed(search, clock=process_time),
         }
-        figures = in_turn(contenders, rounds=effort.of(25))
+        figures = in_turn(contenders, rounds=effort.of(15))
     finally:
         loop.run_until_complete(async_ferry.aclose())
         loop.close()
         ferry.close()
-    what = f"CPU of an async search of {records:,}, read, freed"
-    return [compared(figures, what, "ms", BAR, ours="async", to="sync", floor="sync")]
+    what = f"CPU of {name} of {effort.of(RECORDS, 10):,}, read, freed"
+    return compared(figures, what, "ms", BAR, ours="async", to="sync", floor="sync")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
+from itertools import chain, pairwise
 from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
@@ -39,7 +39,11 @@ _SPACE: Final = b"\t\n\r "
 _BEFORE_NUMBER: Final = _SPACE + b",:["
 _PART: Final = 64 * 1024
 """Bytes after which a list is cut at the next end of a record, in a worker thread."""
-_BETWEEN_OBJECTS: Final = re.compile(rb"\}\s*,\s*\{")
+_BETWEEN_OBJECTS: Final = re.compile(rb'\}\s*,\s*\{(?=\s*")')
+"""A gap between two objects of a list. Few strings have one, because their quotes are escaped."""
+_FEWEST_CUTS: Final = 2
+_MARK: Final = os.urandom(16).hex()
+"""A text that is in no body."""
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
     rb"(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)"
@@ -135,44 +139,98 @@ def _loses_digits(number: bytes) -> bool:
 
 
 def _decode_in_parts(content: bytes) -> object:
-    """Decode a long list in parts, between which other threads run.
+    """Decode a body with a long list of objects in parts, between which other threads run.
 
-    pydantic's decoder lets no other thread run before its end. A part is tried as a JSON list of
-    its own: ``[{"a":1},{"a":2}]`` is decoded as ``[{"a":1}]`` and ``[{"a":2}]``. If each part is
-    valid between brackets, so is the whole, wherever it was cut. If one is not, the slow decoder
-    decides.
+    pydantic's decoder lets no other thread run before its end. So most objects are taken out of the
+    list, and a mark is put in their place: ``{"a":[{"b":1},{"b":2},{"b":3}]}`` is decoded as
+    ``{"a":[{"b":1},MARK,{"b":3}]}`` and ``[{"b":2}]``. If the mark is an element of a list, and
+    each part is valid between brackets, so is the whole, wherever it was cut: in a string, the
+    quote of the mark ends the string. If something is not valid, the slow decoder decides.
     """
-    content = content.strip(_SPACE)
-    if not (content.startswith(b"[") and content.endswith(b"]")):
+    cuts = _cuts_of(content)
+    if len(cuts) < _FEWEST_CUTS:
         return _decode_exactly(content)
 
+    before, after = content[: cuts[0].start()], content[cuts[-1].end() :]
+    around = b'%s},"%s",{%s' % (before, _MARK.encode(), after)
     elements: list[object] = []
-    for part in _parts_of(content):
-        as_list = b"[" + part + b"]"
-        if len(as_list) > _STRETCH:
-            return _decode_exactly(content)
-        try:
-            elements += items_of(decode_json(as_list))
-        except ValueError:  # a bracket in a string misled the search for the end of a record
-            return _decode_exactly(content)
-    return elements
+    try:
+        body = _decode_part(around)
+        depth, marked = _marked_list(body)
+        for start, end in pairwise(cuts):
+            elements += _decode_elements(content[start.end() - 1 : end.start() + 1], depth)
+    except ValueError:
+        return _decode_exactly(content)
+    place = marked.index(_MARK)
+    marked[place : place + 1] = elements
+    return body
 
 
-def _parts_of(content: bytes) -> Iterator[bytes]:
-    """Cut a list between two objects, where as many objects have ended as have begun.
+def _cuts_of(content: bytes) -> list[re.Match[bytes]]:
+    """Return gaps between two objects of a list: the first one, and one after each part.
 
-    Brackets in strings count too, so a part may be cut in a wrong place.
+    The objects may have lists of their own, so the list is the outermost one near the first gap
+    of the body. Brackets in strings count too, so a gap may be in a wrong place.
     """
-    start = counted = at = 1
+    gaps = _BETWEEN_OBJECTS.finditer(content)
+    outermost = next(gaps, None)
+    if outermost is None:
+        return []
+    counted = outermost.end() - 1
+    last = counted + _PART
     depth = 0
-    while (gap := _BETWEEN_OBJECTS.search(content, at)) is not None:
-        end, next_start = gap.start() + 1, gap.end() - 1
-        depth += content.count(b"{", counted, end) - content.count(b"}", counted, end)
-        counted, at = end, next_start
+    for gap in gaps:
+        start = gap.end() - 1
+        depth += content.count(b"{", counted, start) - content.count(b"}", counted, start)
+        counted = start
+        if depth < 0:
+            outermost, depth = gap, 0
+        if start > last:
+            break
+
+    cuts = [outermost]
+    counted = outermost.end() - 1
+    at = counted + _PART
+    depth = 0
+    while depth >= 0 and (found := _BETWEEN_OBJECTS.search(content, at)) is not None:
+        at = found.end() - 1
+        depth += content.count(b"{", counted, at) - content.count(b"}", counted, at)
+        counted = at
         if depth == 0:
-            yield content[start:end]
-            start, at = next_start, next_start + _PART
-    yield content[start:-1]
+            cuts.append(found)
+            at += _PART
+    return cuts
+
+
+def _marked_list(body: object) -> tuple[int, list[object]]:
+    """Return the list with the mark, and in how many lists and objects it is.
+
+    Raises:
+        ValueError: There is none.
+    """
+    level = [body]
+    for depth in range(_DEEPEST):
+        for value in level:
+            if is_list(value) and _MARK in value:
+                return depth, value
+        level = _inside(level)
+    raise ValueError("no list has the mark")
+
+
+def _decode_elements(part: bytes, depth: int) -> list[object]:
+    """Decode elements of a list that is in so many lists and objects."""
+    brackets = depth + 1
+    value = _decode_part(b"[" * brackets + part + b"]" * brackets)
+    for _ in range(depth):
+        (value,) = items_of(value)
+    return items_of(value)
+
+
+def _decode_part(content: bytes) -> object:
+    if len(content) > _STRETCH or _has_digits_to_lose(content):
+        return _decode_exactly(content)
+    value: object = from_json(content, allow_inf_nan=False)
+    return value
 
 
 def _replace_half(escape: re.Match[bytes]) -> bytes:
@@ -231,14 +289,19 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_deep(value: object) -> None:
     level = [value]
     for _ in range(_DEEPEST + 1):
-        # These tests are not functions, because there may be millions of values.
-        objects = cast("list[dict[str, object]]", [it for it in level if isinstance(it, dict)])
-        lists = cast("list[list[object]]", [it for it in level if isinstance(it, list)])
-        if not objects and not lists:
-            return
-        level = [*chain.from_iterable(each.values() for each in objects)]
-        level += chain.from_iterable(lists)
-    raise ValueError("nested too deeply")
+        level = _inside(level)
+    if level:
+        raise ValueError("nested too deeply")
+
+
+def _inside(level: list[object]) -> list[object]:
+    """Return what is directly in the objects and the lists among some values."""
+    # These tests are not functions, because there may be millions of values.
+    objects = cast("list[dict[str, object]]", [it for it in level if isinstance(it, dict)])
+    lists = cast("list[list[object]]", [it for it in level if isinstance(it, list)])
+    inner = [*chain.from_iterable(each.values() for each in objects)]
+    inner += chain.from_iterable(lists)
+    return inner
 
 
 def digest(method: str, path: str, body: object) -> RequestDigest:

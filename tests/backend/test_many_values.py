@@ -97,18 +97,16 @@ def test_a_long_reply_is_read_aside_unless_a_thread_without_a_deadline_reads_it_
 
 @each("is_in_object", [False, True])
 def test_a_long_reply_leaves_the_event_loop_to_others(monkeypatch, is_in_object):
-    """What reads it lets others in, at every part or record: they do not wait for all of it."""
+    """What reads it lets others in, at every part: they do not wait for all of it."""
     content = b'{"ports":%s}' % long_list() if is_in_object else long_list()
     assert len(content) > LONG_REPLY
-    name = "_pass_through" if is_in_object else "from_json"
-    read = getattr(json_body, name)
     threads = []
 
     def slow_at_the_first(*args, **options):
         threads.append(is_in_worker_thread.get())
         if len(threads) == 1:  # of all it takes its time, as many would
             time.sleep(0.15)
-        return read(*args, **options)
+        return from_json(*args, **options)
 
     async def main(url):
         turns = 0
@@ -125,7 +123,7 @@ def test_a_long_reply_leaves_the_event_loop_to_others(monkeypatch, is_in_object)
             group.cancel_scope.cancel()
         return turns
 
-    monkeypatch.setattr(json_body, name, slow_at_the_first)
+    monkeypatch.setattr(json_body, "from_json", slow_at_the_first)
     with Service(packed(content)) as service:
         assert anyio.run(main, service.url) > 5
     assert len(threads) > 20

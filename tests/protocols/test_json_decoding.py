@@ -17,6 +17,7 @@ from ferry_sdk._protocols import json_body
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models.base import LongNumber
 from tests.support.costs import Costs, counting
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 KEPT = [
@@ -57,7 +58,22 @@ SEPARATORS = [
     "[\n{}\n]",
     " {} ",
 ]
-MARKS = [b"[", b"]", b"{}", b'{"a":', b"}", b",", b"},{", b'"', b"{}, {}", b"0", b" ", b"\\"]
+MARKS = [
+    b"[",
+    b"]",
+    b"{}",
+    b'{"a":',
+    b'{"a":0}',
+    b'},{"a":0},{"a":',
+    b"}",
+    b",",
+    b"},{",
+    b'"',
+    b"{}, {}",
+    b"0",
+    b" ",
+    b"\\",
+]
 MEMBERS = st.dictionaries(
     st.sampled_from(["a", "}", "{", '"', "},{", "\\"]),
     st.recursive(
@@ -71,6 +87,17 @@ MEMBERS = st.dictionaries(
     ),
     max_size=3,
 )
+
+ENVELOPES = [
+    "%s",
+    '{"found":%s}',
+    '{"a":[],"b":{"c":0},"found":%s,"d":[{"e":0}]}',
+    '{"result":{"content":[{"text":"[{\\"a\\":1},{\\"a\\":2}]"}],"structured":{"result":%s}}}',
+    "[[%s]]",
+]
+"""What is around a list: nothing, or other members."""
+MISLEADING = ['{"a":"},{","found":%s}', '{"found":%s,"a":[{"b":0},{"b":1}]}']
+"""What is around a list and looks like a part of it."""
 
 
 @pytest.fixture
@@ -151,13 +178,16 @@ def test_a_thousand_long_numbers_stay_cheap(big_reply):
 
 
 @pytest.mark.usefixtures("exact_decoder")
-def test_a_worker_does_no_work_for_each_value(big_reply):
-    assert bytecodes_of(aside, big_reply) < 40 * SAILINGS
+@each("envelope", ENVELOPES)
+def test_a_worker_does_no_work_for_each_value(big_reply, envelope):
+    assert bytecodes_of(aside, envelope.encode() % big_reply) < 40 * SAILINGS
 
 
-def test_a_worker_decodes_parts_of_a_list(big_reply):
+@each("envelope", ENVELOPES)
+def test_a_worker_decodes_parts_of_a_list(big_reply, envelope):
+    content = envelope.encode() % big_reply
     with patch.object(json_body, "from_json", wraps=from_json) as decoder:
-        assert aside(big_reply) == from_json(big_reply)
+        assert aside(content) == from_json(content)
     sizes = [len(call.args[0]) for call in decoder.call_args_list]
     assert len(sizes) > 20
     assert max(sizes) < 2 * json_body._PART
@@ -176,27 +206,33 @@ def test_a_worker_keeps_every_digit_of_one_part(big_reply):
 
 
 @examples(200)
-@given(st.lists(MEMBERS, max_size=6), st.sampled_from([1, 8, 40]), st.sampled_from([None, 1]))
-def test_a_list_is_the_same_however_it_is_cut(items, size, indent):
-    content = json.dumps(items, ensure_ascii=False, indent=indent).encode()
+@given(
+    st.lists(MEMBERS, max_size=6),
+    st.sampled_from([1, 8, 40]),
+    st.sampled_from([None, 1]),
+    st.sampled_from([*ENVELOPES, *MISLEADING]),
+)
+def test_a_list_is_the_same_however_it_is_cut(items, size, indent, envelope):
+    content = (envelope % json.dumps(items, ensure_ascii=False, indent=indent)).encode()
     with parts_of(size, len(content) - 1):
         assert repr(aside(content)) == repr(from_json(content))
 
 
 @examples(200)
-@given(st.lists(st.sampled_from(MARKS), max_size=16))
-def test_what_is_no_list_is_refused_however_it_is_cut(marks):
-    content = b"[%s]" % b"".join(marks)
+@given(st.lists(st.sampled_from(MARKS), max_size=16), st.sampled_from([*ENVELOPES, *MISLEADING]))
+def test_what_is_no_list_is_refused_however_it_is_cut(marks, envelope):
+    content = envelope.encode() % (b"[%s]" % b"".join(marks))
     with parts_of(1, len(content) - 1):
         assert outcome(aside, content) == outcome(from_json, content)
 
 
-@pytest.mark.parametrize("depth", [199, 200, 201])
+@pytest.mark.parametrize("depth", range(194, 202))
 def test_a_worker_has_the_same_limit_of_depth(depth):
-    deep = b"[" * (depth - 2) + b"]" * (depth - 2)
-    content = b'[{"a":%s},{"a":%s}]' % (deep, deep)
-    with parts_of(1, len(content) - 1):
-        assert outcome(aside, content) == outcome(from_json, content)
+    for envelope in ENVELOPES:
+        deep = b"[" * depth + b"]" * depth
+        content = envelope.encode() % (b'[{"a":%s},{"a":%s},{"a":0}]' % (deep, deep))
+        with parts_of(1, len(content) - 1):
+            assert outcome(aside, content) == outcome(from_json, content)
 
 
 def outcome(decode, content):
