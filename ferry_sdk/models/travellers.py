@@ -1,6 +1,6 @@
 """One list of travellers for a search and its booking, and the contradictions in a party.
 
-`contradictions` is the one set of rules: `Travellers.problems` reports what it finds, and a booking
+`assess` is the one set of rules: `Travellers.problems` reports what it finds, and a booking
 is refused for it before anything is sent, whatever shape its travellers have. It judges only what
 cannot be true: limits of ages differ by company, so a type that the caller gives is believed unless
 the age is far from it.
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
-from typing import Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import PassengerType
@@ -89,6 +89,20 @@ class TravellerProblem:
     traveller: int
     field: str
     problem: str
+
+
+class Assessment(NamedTuple):
+    """The ages and types of a party on the day of the first sailing, and its contradictions.
+
+    Attributes:
+        ages: The age of each traveller; None: it is not known.
+        types: The type of each traveller, the given one or that of the age; None: neither is known.
+        contradictions: What cannot be true.
+    """
+
+    ages: list[int | None]
+    types: list[PassengerType | None]
+    contradictions: list[TravellerProblem]
 
 
 @dataclass(init=False, repr=False, frozen=True, slots=True)
@@ -170,8 +184,8 @@ class Travellers(Sequence[Traveller]):
             for index, traveller in enumerate(self)
             for field, problem in _missing(traveller)
         ]
-        problems = missing + contradictions([*map(vars, self)], first, last, self.bands)
-        return tuple(sorted(problems, key=lambda problem: problem.traveller))
+        contradictions = assess([*map(vars, self)], first, last, self.bands).contradictions
+        return tuple(sorted(missing + contradictions, key=lambda problem: problem.traveller))
 
     @overload
     def __getitem__(self, index: int) -> Traveller: ...
@@ -217,9 +231,8 @@ def parse_day(value: object, argument: str) -> date:
 
 def age_on(birth_date: date, day: date) -> int:
     """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
-    months = day.month - birth_date.month
-    before_birthday = months < 0 or (months == 0 and day.day < birth_date.day)
-    return day.year - birth_date.year - before_birthday
+    is_before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
+    return day.year - birth_date.year - is_before_birthday
 
 
 def age_of(traveller: Mapping[str, Any], day: date) -> int | None:
@@ -233,10 +246,14 @@ def first_day_possible() -> date:
     return datetime.now(_EARLIEST).date()
 
 
-def contradictions(
+_ASSESSED: Final = ("birth_date", "age", "type", "gender", "doc_number", "doc_expiration")
+"""The fields by which a party is assessed first; names and other details decide only in doubt."""
+
+
+def assess(
     party: Sequence[Mapping[str, Any]], first: date | None, last: date | None, bands: AgeBands
-) -> list[TravellerProblem]:
-    """Return what cannot be true of a party.
+) -> Assessment:
+    """Return the ages and types of a party, and what cannot be true of it.
 
     Args:
         party: The fields of each traveller.
@@ -246,37 +263,36 @@ def contradictions(
         bands: The limits of age for travellers without a type.
     """
     problems: list[TravellerProblem] = []
-    kinds: list[PassengerType | None] = []
+    ages: list[int | None] = []
+    types: list[PassengerType | None] = []
     documents: list[str | None] = []
     people: set[object] = set()
-    is_known = first is not None
     day = first or first_day_possible()
     for index, traveller in enumerate(party):
-        born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
+        born, stated_age, kind, gender, number, expiry = map(traveller.get, _ASSESSED)
         age = stated_age if born is None else age_on(born, day)
         if age is not None:
-            kind = kind or bands.type_at(age)
+            kind = kind or bands.type_at(max(age, 0))
             if (born and stated_age is not None) or age not in _PLAUSIBLE_AGES[kind]:
-                problem = _of_age(traveller, day, age, is_known=is_known)
+                problem = _of_age(traveller, day, age, is_known=first is not None)
                 if problem is not None:
                     problems.append(TravellerProblem(index, *problem))
-        kinds.append(kind)
-        gender, number = traveller.get("gender"), traveller.get("doc_number")
+        ages.append(age)
+        types.append(kind)
         if born and gender:
             people.add((born, gender))
         documents.append(number and "".join(number.casefold().split()))
-        expiry = traveller.get("doc_expiration")
         if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
             problems.append(TravellerProblem(index, "doc_expiration", late))
-    if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
-        infant = kinds.index(PassengerType.INFANT)
+    if PassengerType.INFANT in types and PassengerType.ADULT not in types:
+        infant = types.index(PassengerType.INFANT)
         problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
     if len(people) < len(party) > 1:  # else no two are one person, whatever their names are
         problems += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
     if len({*documents}) < len(documents):
         problems += _repeated("doc_number", _OF_DOCUMENT, documents, party)
-    return problems
+    return Assessment(ages, types, problems)
 
 
 def _of_age(

@@ -143,7 +143,7 @@ class RoutesGroup(Resource):
         def steps(settings: Settings) -> Flow[Matches[Route]]:
             until = catalogues.deadline_of(settings)
             graph = yield from catalogues.route_graph(settings, until)
-            places = arguments.drop_none(origin=origin, destination=destination)
+            places = arguments.drop_none({"origin": origin, "destination": destination})
             ports = yield from ports_of(settings, graph, places, until)
             codes = (
                 ports[name].code if name in ports else None for name in ("origin", "destination")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
@@ -34,7 +34,7 @@ _currency: Final[TypeAdapter[str]] = TypeAdapter(Currency)
 ReservationTypeName = Literal["TICKET", "PRESALE", "OPTION"]
 
 
-def drop_none(**members: Any) -> dict[str, Any]:  # noqa: ANN401 -- any values
+def drop_none(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that are not None."""
     return {name: value for name, value in members.items() if value is not None}
 
@@ -140,14 +140,14 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
     """Validate an input, a model or a dict, and return its fields that are not None."""
     # `cast` would be a call, and pyright knows no type of a dict's values that is not written.
     if isinstance(value, dict):
-        values: Values | None
         try:
             values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
         except ValidationError:
-            values = None
-        if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
-            return values
-    return drop_none(**vars(parse_input(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
+            pass  # the model decides, below
+        else:
+            if len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
+                return values
+    return drop_none(vars(parse_input(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
 
 
 @cache

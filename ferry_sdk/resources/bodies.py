@@ -33,8 +33,7 @@ from ferry_sdk.models.travellers import (
     AgeBands,
     Travellers,
     age_of,
-    contradictions,
-    first_day_possible,
+    assess,
 )
 from ferry_sdk.resources.arguments import (
     ReservationTypeName,
@@ -51,6 +50,8 @@ _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _SENT: Final = ("availability_id", "tariff_id", "place_id")
 """What is sent of a selection."""
 _sent_of: Final = itemgetter(*_SENT)
+_REQUIRED: Final = frozenset(["first_name", "last_name", "type"])
+"""What a booking requires of a traveller; the first in the alphabet is reported first."""
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
 
 
@@ -109,10 +110,10 @@ def party_on(
         }
         for number, traveller in enumerate(passengers_on(day, passengers), 1)
     ]
-    return drop_none(
-        passengers=travellers,
-        vehicle=None if vehicle is None else values_of(VehicleQuery, vehicle, "vehicle"),
-    )
+    party: dict[str, object] = {"passengers": travellers}
+    if vehicle is not None:
+        party["vehicle"] = values_of(VehicleQuery, vehicle, "vehicle")
+    return party
 
 
 def passengers_on(
@@ -131,7 +132,7 @@ def passengers_on(
             problem = "required for a search" if age is None else "after the day of travel"
             raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
         kind, order = value.type or bands.type_at(age), value.order
-        values = drop_none(type=kind, gender=value.gender, age=age, order=order)
+        values = {"type": kind, "gender": value.gender, "age": age, "order": order}
         return parse_input(SearchPassenger, values, "passengers", index)
 
     return [
@@ -202,7 +203,7 @@ def _party(
     bands: AgeBands = getattr(passengers, "bands", DEFAULT_BANDS)
     listed = elements_of(passengers, "passengers")
     party = [
-        drop_none(**vars(value))
+        drop_none(vars(value))
         if isinstance(value, Traveller)
         else values_of(Passenger, value, "passengers", index)
         for index, value in enumerate(listed)
@@ -210,18 +211,19 @@ def _party(
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
     first = min(days) if days and len(days) == len(chosen) else None
     last = max(days) if days else None
-    for problem in contradictions(party, first, last, bands):
+    ages, types, contradictions = assess(party, first, last, bands)
+    for problem in contradictions:
         where = f"passengers[{problem.traveller}].{problem.field}"
         raise InvalidInputError(problem.problem, field=where)
-    for index, (value, passenger) in enumerate(zip(listed, party, strict=True)):
+    party_on_day = zip(listed, party, ages, types, strict=True)
+    for index, (value, passenger, age, kind) in enumerate(party_on_day):
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
-            age = age_of(passenger, first or first_day_possible())
-            if age is not None:
-                passenger.setdefault("type", bands.type_at(max(age, 0)))
-            for name in ("first_name", "last_name", "type"):
-                if name not in passenger:
-                    where = f"passengers[{index}].{name}"
-                    raise InvalidInputError("required for a booking", field=where)
+            if kind is not None:
+                passenger["type"] = kind
+            missing = _REQUIRED.difference(passenger)
+            if missing:
+                where = f"passengers[{index}].{min(missing)}"
+                raise InvalidInputError("required for a booking", field=where)
             if age is not None and first is not None:
                 passenger["age"] = age
         passenger["type"] = _TYPES[passenger["type"]]

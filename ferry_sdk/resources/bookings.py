@@ -305,7 +305,7 @@ class BookingsGroup(Resource):
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         reference = arguments.optional(booking_reference, "booking_reference")
-        body = arguments.drop_none(**subject, booking_reference=reference)
+        body = arguments.drop_none({**subject, "booking_reference": reference})
         guard = penalty_guard(max_penalty, min_refund, currency, subject, "bookings.cancel")
         call = Rest.post("booking", "cancel", body=body)
         return change("bookings.cancel", call, BookingCancellation, subject, guard)

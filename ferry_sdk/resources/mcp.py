@@ -250,7 +250,7 @@ class McpGroup(Resource):
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         number = arguments.optional(ticket_number, "ticket_number")
-        call = Mcp.tool("cancel_ticket", arguments.drop_none(**subject, ticket_number=number))
+        call = Mcp.tool("cancel_ticket", arguments.drop_none({**subject, "ticket_number": number}))
         return change("mcp.cancel_ticket", call, TicketCancellation, subject)
 
     @method

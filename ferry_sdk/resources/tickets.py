@@ -128,7 +128,7 @@ class TicketsGroup(Resource):
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         number = arguments.optional(ticket_number, "ticket_number")
-        body = arguments.drop_none(**subject, ticket_number=number)
+        body = arguments.drop_none({**subject, "ticket_number": number})
         guard = penalty_guard(max_penalty, min_refund, currency, subject, "tickets.cancel")
         call = Rest.post("ticket", "cancel", body=body)
         return change("tickets.cancel", call, TicketCancellation, subject, guard)
@@ -404,11 +404,12 @@ class TicketsGroup(Resource):
         if booking_id is not None:
             subject["booking_id"] = identifier(booking_id, "booking_id")
         row = SAFETY["tickets.mark_paid"]
-        body = arguments.drop_none(
-            external_payment_ref=arguments.text(external_payment_ref, "external_payment_ref"),
-            psp=arguments.optional(psp, "psp"),
-            paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
-        )
+        members = {
+            "external_payment_ref": arguments.text(external_payment_ref, "external_payment_ref"),
+            "psp": arguments.optional(psp, "psp"),
+            "paid_at": None if paid_at is None else arguments.moment(paid_at, "paid_at"),
+        }
+        body = arguments.drop_none(members)
         path = "ticket", ticket_id, "mark-paid"
         call = Rest.post(*path, body=body, authority="organisation_token")
         answer = Record(PaymentRecorded, ticket_id=ticket_id)

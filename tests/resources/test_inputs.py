@@ -288,7 +288,7 @@ def test_a_dict_has_the_values_of_its_model_and_is_the_same_on_the_wire_as_pydan
     for value in (fields, made):
         assert sent(model, value) == encode_json(by_pydantic)
     values = {name: value for name, value in vars(made).items() if name in fields}
-    assert values_of(model, fields, "input") == drop_none(**values)
+    assert values_of(model, fields, "input") == drop_none(values)
 
 
 @MANY
