@@ -7,14 +7,18 @@ from the replies to this library's requests.
 
 from __future__ import annotations
 
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._transport.send_guard import SendGuard
 
+if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
+
 
 def empty_jar() -> CookieJar:
-    """Return a jar that refuses every cookie."""
+    """Return a jar that refuses every cookie, for an httpx client."""
+    from http.cookiejar import CookieJar, DefaultCookiePolicy  # noqa: PLC0415 -- httpx loads it
+
     return CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
 
