@@ -401,3 +401,16 @@ def test_a_client_loads_little_and_a_search_no_httpx(ferry, ferry_sandbox):
     loaded = loaded_after(SEARCHED_ASYNC.format(**values, arguments=search_arguments()))
     assert "ferry_sdk._transport.http11.async_client" in loaded
     assert not {"httpx", "httpx2", "aiohttp"} & loaded
+
+
+SEARCHED_SYNC = """
+import datetime, ferry_sdk
+with ferry_sdk.Ferry({token!r}, base_url={base_url!r}) as ferry:
+    assert ferry.availability.search(**{arguments!r})
+"""
+
+
+def test_a_sync_search_loads_no_jar_of_cookies(ferry, ferry_sandbox):
+    values = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
+    loaded = loaded_after(SEARCHED_SYNC.format(**values, arguments=search_arguments()))
+    assert not {"http.cookiejar", "httpx"} & loaded
