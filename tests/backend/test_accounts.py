@@ -88,6 +88,7 @@ def _without_routes():
 
 
 def pair(clients, accounts, **settings):
+    """Return a client of the north's account, and its view of the south's."""
     north, south = accounts.services.values()
     settings["organisation_token"] = north.organisation_token
     ferry = client_of(clients, accounts, north.token, **settings)
@@ -96,6 +97,7 @@ def pair(clients, accounts, **settings):
 
 
 def texts(value):
+    """Return the texts of a record, a mapping or a list as one."""
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, Mapping):
@@ -105,6 +107,7 @@ def texts(value):
 
 
 def walk(ferry, name, folder):
+    """Make every call with an account; return the texts of each answer by its operation."""
     search = search_arguments()
     sailing = ferry.availability.search(**search)[0]
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
@@ -158,7 +161,7 @@ def walk(ferry, name, folder):
 
 
 @LONG
-def test_two_accounts_share_nothing_sync_and_async_at_once(accounts, asyncio_portal, tmp_path):
+def test_calls_of_two_accounts_share_nothing(accounts, asyncio_portal, tmp_path):
     made = Clients(None), Clients(asyncio_portal)
     views = [view for clients in made for view in pair(clients, accounts)]
     names = [NORTH, SOUTH, NORTH, SOUTH]
@@ -180,86 +183,164 @@ def test_two_accounts_share_nothing_sync_and_async_at_once(accounts, asyncio_por
     assert {key[0] for key in catalogues._graphs} == {accounts.north, accounts.south}
 
 
-def test_both_accounts_use_one_connection_and_hide_their_tokens(clients, accounts, ferry_sandbox):
+def test_accounts_share_one_connection(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     view = ferry.with_options(token=ferry_sandbox.read_only_token)
-    for one in (ferry, view, ferry, view):
-        one.catalogue.ports()
+    ferry.catalogue.ports()
+    view.catalogue.ports()
+    ferry.catalogue.ports()
     assert ferry_sandbox.counters.connections == 1
+
+
+def test_each_account_sends_its_own_token(clients, accounts):
     ferry, view = pair(clients, accounts)
     before = len(accounts.tokens)
-    for one in (ferry, view, ferry, view):
-        one.catalogue.ports()
-    assert accounts.tokens[before:] == [accounts.north, accounts.south] * 2
-    for one in (ferry, view, ferry.with_options(token="a-third-account")):
-        error = caught(BadRequestError, one.bookings.get, "echo")
-        assert str(error).count("[hidden]") >= 1
-        for token in (accounts.north, accounts.south):
-            assert token not in f"{error!r} {error} {error.message}"
+    ferry.catalogue.ports()
+    view.catalogue.ports()
+    ferry.catalogue.ports()
+    assert accounts.tokens[before:] == [accounts.north, accounts.south, accounts.north]
 
 
-def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accounts, tmp_path):
-    north, south = accounts.services.values()
-    outcomes, asked, paid = [], [], {"external_payment_ref": "p"}
-    with (
-        Journal(f"sqlite:///{tmp_path}/a.db") as first,
-        Journal(f"sqlite:///{tmp_path}/b.db") as second,
-    ):
-        ferry = client_of(
+@pytest.mark.parametrize("caller", ["client", "view", "view of a third account"])
+def test_an_error_hides_the_tokens_of_both_accounts(clients, accounts, caller):
+    ferry, view = pair(clients, accounts)
+    third = ferry.with_options(token="a-third-account")
+    callers = {"client": ferry, "view": view, "view of a third account": third}
+    error = caught(BadRequestError, callers[caller].bookings.get, "echo")
+    text = f"{error!r} {error} {error.message}"
+    assert "[hidden]" in str(error)
+    assert accounts.north not in text
+    assert accounts.south not in text
+
+
+class TestViewOfAnotherAccount:
+    """What a view with another token keeps of its client's settings."""
+
+    @pytest.fixture
+    def journal(self, tmp_path):
+        with Journal(f"sqlite:///{tmp_path}/a.db") as journal:
+            yield journal
+
+    @pytest.fixture
+    def waited(self):
+        """The operations for which the limiter was asked."""
+        return []
+
+    @pytest.fixture
+    def outcomes(self):
+        """The operations of which a hook was notified."""
+        return []
+
+    @pytest.fixture
+    def ferry(self, clients, accounts, journal, waited, outcomes):
+        """A client of the north's account with every setting."""
+        north = accounts.services[NORTH]
+        return client_of(
             clients,
             accounts,
             north.token,
             organisation_token=north.organisation_token,
-            journal=first,
-            limiter=SimpleNamespace(acquire=asked.append),
+            journal=journal,
+            limiter=SimpleNamespace(acquire=waited.append),
             language="fr",
             event_hooks={"outcome": [lambda event: outcomes.append(event.call.operation)]},
         )
-        view = ferry.with_options(token=south.token)
+
+    @pytest.fixture
+    def view(self, ferry, accounts):
+        return ferry.with_options(token=accounts.south)
+
+    def test_keeps_the_journal(self, view, journal):
         booking = booked(view)
-        assert [entry.booking_id for entry in first.entries()] == [booking.booking_id]
-        assert "bookings.create" in asked
+        assert [entry.booking_id for entry in journal.entries()] == [booking.booking_id]
+
+    def test_keeps_the_limiter(self, view, waited):
+        booked(view)
+        assert "bookings.create" in waited
+
+    def test_keeps_the_hooks(self, view, outcomes):
+        booked(view)
         assert "bookings.create" in outcomes
-        ticket_id = view.bookings.get(booking.booking_id).tickets[0].id
-        error = caught(ConfigurationError, view.tickets.mark_paid, ticket_id, **paid)
+
+    def test_can_have_another_journal(self, view, journal, tmp_path):
+        booking = booked(view)
+        entries = len(journal.entries())
+        with Journal(f"sqlite:///{tmp_path}/b.db") as second:
+            view.with_options(journal=second).bookings.confirm(booking.booking_id)
+            assert [entry.operation for entry in second.entries()] == ["bookings.confirm"]
+        assert len(journal.entries()) == entries
+
+    def test_can_have_no_limiter(self, view, waited):
+        booking = booked(view)
+        waited.clear()
+        view.with_options(limiter=None).bookings.confirm(booking.booking_id)
+        assert not waited
+
+    def test_leaves_the_organisation_token(self, view):
+        ticket_id = unpaid_ticket_of(view)
+        error = caught(
+            ConfigurationError, view.tickets.mark_paid, ticket_id, external_payment_ref="p"
+        )
         assert "organisation_token" in str(error)
-        whole = view.with_options(organisation_token=south.organisation_token)
-        assert whole.tickets.mark_paid(ticket_id, **paid)
-        same = ferry.with_options(token=north.token)  # not another account
-        mine = same.bookings.get(booked(same).booking_id).tickets[0].id
-        assert same.tickets.mark_paid(mine, **paid)
-        without = same.with_options(organisation_token=None)
-        caught(ConfigurationError, without.tickets.mark_paid, mine, **paid)
-        asked.clear()
-        entries = len(first.entries())
-        view.with_options(journal=second, limiter=None).bookings.confirm(booking.booking_id)
-        assert [entry.operation for entry in second.entries()] == ["bookings.confirm"]
-        assert len(first.entries()) == entries
-        assert not asked
+
+    def test_can_have_an_organisation_token(self, view, accounts):
+        organisation_token = accounts.services[SOUTH].organisation_token
+        whole = view.with_options(organisation_token=organisation_token)
+        assert whole.tickets.mark_paid(unpaid_ticket_of(view), external_payment_ref="p")
+
+    def test_of_the_same_account_keeps_the_organisation_token(self, ferry, accounts):
+        same = ferry.with_options(token=accounts.north)
+        assert same.tickets.mark_paid(unpaid_ticket_of(same), external_payment_ref="p")
+
+    def test_can_give_up_the_organisation_token(self, ferry):
+        without = ferry.with_options(organisation_token=None)
+        ticket_id = unpaid_ticket_of(ferry)
+        caught(ConfigurationError, without.tickets.mark_paid, ticket_id, external_payment_ref="p")
 
 
-def test_a_view_of_another_account_is_as_read_only_as_its_client(clients, accounts):
+def unpaid_ticket_of(ferry):
+    """Return the id of a ticket of a new booking."""
+    return ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
+
+
+def test_a_view_of_a_read_only_client_is_read_only(clients, accounts):
     ferry, _ = pair(clients, accounts, read_only=True)
     view = ferry.with_options(token=accounts.south)
     caught(ReadOnlyError, view.bookings.confirm, "b-1")
+
+
+def test_a_view_cannot_give_up_read_only(clients, accounts):
+    ferry, _ = pair(clients, accounts, read_only=True)
     caught(InvalidInputError, ferry.with_options, token=accounts.south, read_only=False)
+
+
+def test_the_repr_of_a_view_hides_its_token(clients, accounts):
+    _, view = pair(clients, accounts)
     assert accounts.south not in repr(view)
 
 
-def test_a_function_is_asked_for_each_account_and_holds_up_no_other(clients, accounts):
-    may_go_on, is_asked, calls = threading.Event(), threading.Event(), count()
+class Function:
+    """A function that returns a token, and counts its calls."""
+
+    def __init__(self, token):
+        self._token = token
+        self.calls = 0
+
+    def __call__(self):
+        self.calls += 1
+        return self._token
+
+
+def test_a_slow_function_holds_up_no_other_account(accounts):
+    is_asked = threading.Event()
+    may_go_on = threading.Event()
 
     def slow():
-        next(calls)
         is_asked.set()
         assert may_go_on.wait(60)
         return accounts.south
 
-    if clients.is_async:
-        may_go_on.set()  # a function blocks the event loop
-    ferry = client_of(
-        clients, accounts, accounts.north if clients.is_async else lambda: accounts.north
-    )
+    ferry = client_of(Clients(None), accounts, lambda: accounts.north)
     view = ferry.with_options(token=slow)
     with ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(view.mcp.ports)
@@ -267,34 +348,66 @@ def test_a_function_is_asked_for_each_account_and_holds_up_no_other(clients, acc
         assert NORTH in texts(ferry.mcp.ports())
         may_go_on.set()
         assert SOUTH in texts(waiting.result(60))
+
+
+def test_views_of_one_account_share_its_token(clients, accounts):
+    function = Function(accounts.south)
+    view = client_of(clients, accounts, accounts.north).with_options(token=function)
+    view.catalogue.ports()
     view.with_options(language="fr").catalogue.ports()
-    assert next(calls) == 1, "a view of the same account has the token already"
-    ferry.with_options(token=slow).catalogue.ports()
-    assert next(calls) == 3, "another view of the function is an account of its own"
+    assert function.calls == 1
 
 
-def test_each_account_has_files_of_its_own(clients, accounts, tmp_path):
-    ferry, view = pair(clients, accounts, route_cache=tmp_path)
+def test_another_view_of_a_function_is_another_account(clients, accounts):
+    function = Function(accounts.south)
+    ferry = client_of(clients, accounts, accounts.north)
+    ferry.with_options(token=function).catalogue.ports()
+    ferry.with_options(token=function).catalogue.ports()
+    assert function.calls == 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("routes")
+
+
+@pytest.fixture(scope="module")
+def files(accounts, folder):
+    """The contents of the files of routes that both accounts wrote, by name."""
+    ferry, view = pair(Clients(None), accounts, route_cache=folder)
     assert ferry.routes.find(NORTH)
     assert view.routes.find(SOUTH)
-    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert len(files) == 2
-    for token in (accounts.north, accounts.south):
-        for name, content in files.items():
-            assert token not in name
-            assert token.encode() not in content
-    clear_cache()
-    before = len(accounts.tokens)
-    north, south = pair(clients, accounts, route_cache=tmp_path)
-    for one, expected in ((north, NORTH), (south, SOUTH)):
-        assert expected in {route.depart_name for route in one.routes.find()}
-    assert len(accounts.tokens) == before, "the files have it all"
-    assert north.with_options(token=lambda: accounts.south).routes.find(SOUTH)
-    assert {path.name for path in tmp_path.iterdir()} == files.keys()
-    assert len(accounts.tokens) > before
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_what_a_function_s_account_knows_goes_with_it(clients, accounts):
+@pytest.mark.usefixtures("files")
+class TestFilesOfRoutes:
+    """The files of `route_cache`, which both accounts have in one folder."""
+
+    def test_each_account_has_its_own(self, files):
+        assert len(files) == 2
+
+    def test_they_hold_no_token(self, files, accounts):
+        written = repr(files)
+        assert accounts.north not in written
+        assert accounts.south not in written
+
+    def test_each_account_reads_its_own(self, clients, accounts, folder):
+        before = len(accounts.tokens)
+        ferry, view = pair(clients, accounts, route_cache=folder)
+        assert NORTH in {route.depart_name for route in ferry.routes.find()}
+        assert SOUTH in {route.depart_name for route in view.routes.find()}
+        assert len(accounts.tokens) == before, "the files have all routes"
+
+    def test_the_account_of_a_function_has_none(self, clients, accounts, folder, files):
+        before = len(accounts.tokens)
+        ferry, _ = pair(clients, accounts, route_cache=folder)
+        assert ferry.with_options(token=lambda: accounts.south).routes.find(SOUTH)
+        assert {path.name for path in folder.iterdir()} == files.keys()
+        assert len(accounts.tokens) > before
+
+
+def test_the_routes_of_a_function_go_with_its_view(clients, accounts):
     ferry, _ = pair(clients, accounts)
     view = ferry.with_options(token=lambda: accounts.south)
     assert view.routes.find(SOUTH)
@@ -304,16 +417,31 @@ def test_what_a_function_s_account_knows_goes_with_it(clients, accounts):
     assert not catalogues._graphs
 
 
-def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkeypatch):
+@pytest.fixture
+def _two_kept(monkeypatch):
+    """The routes of two accounts and languages are kept."""
     monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
+
+
+@pytest.mark.usefixtures("_two_kept")
+def test_what_was_used_last_is_kept(clients, accounts):
     first, second = pair(clients, accounts)
     for ferry in (first, second, first, first.with_options(language="fr")):
         assert ferry.routes.find()
         assert ferry.places.find("Genoa")
         assert ferry.vehicles.find("golf")
-    expected = [(accounts.north, None), (accounts.north, "fr")]
-    for kept in (catalogues._graphs, catalogues._indexes, catalogues._vehicles):
-        assert [(token, language) for token, _, language, _ in kept] == expected
+    kept = [
+        [(token, language) for token, _, language, _ in catalogue]
+        for catalogue in (catalogues._graphs, catalogues._indexes, catalogues._vehicles)
+    ]
+    assert kept == [[(accounts.north, None), (accounts.north, "fr")]] * 3
+
+
+@pytest.mark.usefixtures("_two_kept")
+def test_only_what_is_kept_is_not_read_again(clients, accounts):
+    first, second = pair(clients, accounts)
+    for ferry in (first, second, first, first.with_options(language="fr")):
+        assert ferry.routes.find()
     before = len(accounts.tokens)
     assert first.routes.find(NORTH)
     assert len(accounts.tokens) == before
@@ -321,22 +449,31 @@ def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkey
     assert len(accounts.tokens) > before
 
 
-def test_a_view_is_cheap():
+@pytest.fixture
+def warm_ferry():
+    """A client that has made a view before."""
     with Ferry("token-zero", base_url=URL) as ferry:
         ferry.with_options(token="token-one")
-        calls = count()
-        sys.setprofile(lambda *_: next(calls) and None)
-        try:
-            ferry.with_options(token="token-two")
-        finally:
-            sys.setprofile(None)
-        assert next(calls) <= 180, "calls and returns, in Python and in C"
-        tokens = [f"token-{number:06}" for number in range(1000)]
-        tracemalloc.start()
-        try:
-            before = tracemalloc.get_traced_memory()[0]
-            views = [ferry.with_options(token=token) for token in tokens]
-            size = (tracemalloc.get_traced_memory()[0] - before) / len(views)
-        finally:
-            tracemalloc.stop()
-        assert size <= 1024
+        yield ferry
+
+
+def test_a_view_takes_few_calls(warm_ferry):
+    calls = count()
+    sys.setprofile(lambda *_: next(calls) and None)
+    try:
+        warm_ferry.with_options(token="token-two")
+    finally:
+        sys.setprofile(None)
+    assert next(calls) <= 180, "calls and returns, in Python and in C"
+
+
+def test_a_view_takes_little_memory(warm_ferry):
+    tokens = [f"token-{number:06}" for number in range(1000)]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        views = [warm_ferry.with_options(token=token) for token in tokens]
+        size = (tracemalloc.get_traced_memory()[0] - before) / len(views)
+    finally:
+        tracemalloc.stop()
+    assert size <= 1024
