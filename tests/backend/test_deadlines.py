@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import product
 
 import anyio
@@ -113,13 +113,13 @@ CASES = sorted(product(REPLIES, (confirm, read, CREATE.make)), key=lambda case: 
 
 
 @pytest.mark.parametrize(("name", "call"), mostly_long(CASES, short=len(QUICK)))
-def test_a_reply_that_does_not_come_to_its_end(client_at, name, call):
+def test_a_reply_that_does_not_end(client_at, name, call):
     with Service(REPLIES[name]) as service:
         ends_in_time(client_at(service.url), call, "unknown")
 
 
 @pytest.mark.parametrize("name", mostly_long(REPLIES))
-def test_a_second_reply_that_does_not_come_to_its_end(client_at, name):
+def test_a_second_reply_that_does_not_end(client_at, name):
     def answered(connection):
         connection.request()
         connection.send("200 OK", b"[]")
@@ -138,7 +138,7 @@ def test_a_second_reply_that_does_not_come_to_its_end(client_at, name):
 
 
 @every_call
-def test_a_connection_that_does_not_come_about(client_at, call):
+def test_a_connection_that_is_not_made(client_at, call):
     with ExitStack() as stack:
         service = stack.enter_context(Service(serve, listening=False))
         service.listener.listen(0)
@@ -155,7 +155,13 @@ def test_a_connection_that_does_not_come_about(client_at, call):
 
 
 @every_call
-def test_a_handshake_of_tls_that_does_not_come_to_its_end(client_at, call, good, trusted):
+def test_a_tls_handshake_that_does_not_end(client_at, call):
+    with Service(hang) as service:
+        ends_in_time(client_at(service.secure_url), call, "not_sent")
+
+
+@every_call
+def test_a_late_tls_handshake_sends_nothing(client_at, call, good, trusted):
     give_up = threading.Event()
 
     def late(connection):
@@ -163,12 +169,10 @@ def test_a_handshake_of_tls_that_does_not_come_to_its_end(client_at, call, good,
         connection.secure(good)
         serve(connection)
 
-    with Service(hang) as service:
-        ends_in_time(client_at(service.secure_url), call, "not_sent")
     with Service(late) as service:
         ferry = client_at(service.secure_url, options={"verify": trusted})
         ends_in_time(ferry, call, "not_sent")
-        give_up.set()  # late: what was given up must not be sent now
+        give_up.set()
         eventually(lambda: not connections_to(service.url))
         assert not service.asked
 
@@ -189,7 +193,7 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
-def test_a_handshake_of_mcp_of_another_call_or_of_too_long(new_client, ferry_sandbox, booking_id):
+def test_a_wait_for_the_mcp_handshake_of_another_call(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -198,18 +202,25 @@ def test_a_handshake_of_mcp_of_another_call_or_of_too_long(new_client, ferry_san
     assert not slow.is_over
     hold.release()
     assert slow.value()
+    assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
+
+
+def test_an_mcp_handshake_that_takes_too_long(new_client, ferry_sandbox, booking_id):
     ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=20, times=None)
     ends_in_time(new_client(), lambda view: view.mcp.confirm_booking(booking_id), "not_sent")
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
 
 
-def test_a_token_that_does_not_come_and_an_async_write_without_a_thread_are_on_record(
+@pytest.mark.parametrize("call", [read, confirm])
+def test_a_token_that_does_not_come(ferry_sandbox, portal, call):
+    ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url)
+    ends_in_time(ferry, lambda view: portal.call(call, view), "not_sent")
+    portal.call(ferry.aclose)
+
+
+def test_an_async_write_without_a_thread_is_on_record(
     ferry_sandbox, portal, booking_id, journal, monkeypatch
 ):
-    ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url)
-    for call in (read, confirm):
-        ends_in_time(ferry, lambda view, call=call: portal.call(call, view), "not_sent")
-    portal.call(ferry.aclose)
     start = threading.Thread.start
 
     def refuse(thread):
@@ -228,9 +239,7 @@ def test_a_token_that_does_not_come_and_an_async_write_without_a_thread_are_on_r
     assert not journal.unresolved()
 
 
-def test_what_is_in_time_is_not_disturbed_and_what_is_read_back_is_unknown_in_time(
-    new_client, ferry_sandbox, booking_id, new_booking
-):
+def test_calls_in_time_share_a_connection(new_client, ferry_sandbox, booking_id):
     ferry = new_client(deadline=20)
     assert read(ferry)
     assert ferry.bookings.confirm(booking_id).booking_id == booking_id
@@ -240,34 +249,52 @@ def test_what_is_in_time_is_not_disturbed_and_what_is_read_back_is_unknown_in_ti
     assert ferry_sandbox.counters.connections == connections
     threads_end()
 
-    def once(ferry):
+
+def test_a_read_back_that_takes_too_long(new_client, ferry_sandbox, new_booking):
+    def confirm_new(ferry):
         ferry_sandbox.faults.clear()
         booking_id = new_booking()
         ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
         ferry_sandbox.faults.add("delay_before", "bookings.get", times=None, seconds=20)
         return ferry.bookings.confirm(booking_id)
 
-    ends_in_time(new_client(), once, "unknown")
+    ends_in_time(new_client(), confirm_new, "unknown")
     assert len(ferry_sandbox.counters.effects) == 1
+
+
+@pytest.fixture
+def no_new_thread():
+    """Return a context in which no thread can be started."""
+
+    @contextmanager
+    def limited():
+        threading.stack_size(2**46)  # no thread has so much memory
+        try:
+            yield
+        finally:
+            threading.stack_size(0)
+
+    return limited
 
 
 @pytest.mark.parametrize("with_journal", [False, True])
 @pytest.mark.parametrize("http_client", [None, httpx.Client])
-def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
-    ferry_sandbox, booking_id, journal, http_client, with_journal
+def test_without_a_thread_a_call_is_not_sent(
+    ferry_sandbox, booking_id, journal, http_client, with_journal, no_new_thread
 ):
     with ExitStack() as stack:
-        settings = {"base_url": ferry_sandbox.base_url, "deadline": 20}
-        settings["http_client"] = http_client and stack.enter_context(http_client())
-        settings["journal"] = journal if with_journal else None
-        ferry = stack.enter_context(Ferry(ferry_sandbox.token, **settings))
+        ferry = stack.enter_context(
+            Ferry(
+                ferry_sandbox.token,
+                base_url=ferry_sandbox.base_url,
+                deadline=20,
+                http_client=http_client and stack.enter_context(http_client()),
+                journal=journal if with_journal else None,
+            )
+        )
         for call in (lambda: read(ferry), lambda: ferry.bookings.confirm(booking_id)):
-            threading.stack_size(2**46)  # no thread has so much memory
-            try:
-                with pytest.raises(ConfigurationError, match=r"^deadline: ") as caught:
-                    call()
-            finally:
-                threading.stack_size(0)
+            with no_new_thread(), pytest.raises(ConfigurationError, match=r"^deadline: ") as caught:
+                call()
             assert caught.value.outcome == "not_sent"
         assert not ferry_sandbox.counters.requests["bookings.confirm"]
         assert not journal.unresolved()
@@ -292,7 +319,7 @@ def late():
 """
 
 
-def test_at_the_end_of_the_interpreter_a_call_is_made_or_not_sent(ferry_sandbox, booking_id):
+def test_a_call_at_the_end_of_the_interpreter(ferry_sandbox, booking_id):
     program = AT_THE_END.format(
         token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, booking_id=booking_id
     )
