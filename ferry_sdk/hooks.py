@@ -247,14 +247,13 @@ def _check_hooks(name: str, hooks: Any, *, may_be_async: bool) -> list[Hook]:  #
     if not isinstance(hooks, Iterable):
         raise ConfigurationError(f"{where}: expected a list of functions")
 
-    checked: list[Hook] = []
-    for hook in hooks:
+    listed: list[Hook] = [*hooks]
+    for hook in listed:
         if not callable(hook):
             raise ConfigurationError(f"{where}: not a function: {hook!r}")
         if not may_be_async and is_async_function(hook):
             raise ConfigurationError(f"{where}: an async function needs AsyncFerry")
-        checked.append(hook)
-    return checked
+    return listed
 
 
 def is_async_function(function: Callable[..., object]) -> bool:
