@@ -127,7 +127,7 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
 
     async def _connect(self, request: PreparedRequest, slot: _Slot) -> AsyncNetworkStream:
         host, port, is_tls = request.origin
-        # Before the connection: certificates that cannot be read need none.
+        # First, because without readable certificates a connection is of no use.
         context = self._new_context() if is_tls else None
 
         await request.trace(f"{CONNECT_STEP}.started", {})

@@ -5,7 +5,8 @@ What `send` does, for ``GET https://ferry.example/api/port``:
 1. It takes a slot, or waits for one: a client has as many slots as connections may be in use.
 2. It takes the idle connection to ``ferry.example`` that was used last, or connects. The slot holds
    the connection from now on. Idle connections that have ended are closed.
-3. It reports the step `SEND_STEP`, which may raise, and writes the request.
+3. It reports `SEND_STEP` to the trace function, which raises if the request must not leave. Then
+   it writes the request.
 4. It reads until the head of the reply is complete, and returns a `Response` with the body unread.
 5. The caller reads the body and closes the response. That gives the connection back, if the reply
    was read to its end and the service keeps the connection, and releases the slot.
@@ -249,7 +250,7 @@ class Connections(AnyConnections[NetworkStream]):
 
     def _connect(self, request: PreparedRequest, slot: Slot[NetworkStream]) -> NetworkStream:
         host, port, is_tls = request.origin
-        # Before the connection: certificates that cannot be read need none.
+        # First, because without readable certificates a connection is of no use.
         context = self._new_context() if is_tls else None
 
         request.trace(f"{CONNECT_STEP}.started", {})
