@@ -86,7 +86,7 @@ def test_a_deadline_ends_the_exchange(make_client, event_log, ferry_sandbox):
     assert event_log.outcome.outcome == "unknown"
 
 
-def test_a_call_that_is_not_sent_has_an_outcome(make_client, event_log):
+def test_an_unsent_call_has_an_outcome(make_client, event_log):
     ferry = make_client().with_options(read_only=True)
     caught(errors.ReadOnlyError, ferry.bookings.confirm, "b-1")
     assert event_log.kinds == ["outcome"]

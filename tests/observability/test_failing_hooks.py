@@ -157,7 +157,7 @@ def test_an_interruption_in_a_hook_goes_on(ferry_sandbox, event_log):
     assert (outcome.outcome, outcome.problem) == ("not_sent", "KeyboardInterrupt")
 
 
-def test_an_awaitable_in_a_sync_client_is_warned_of(ferry_sandbox, caplog):
+def test_a_sync_client_warns_of_an_awaitable(ferry_sandbox, caplog):
     def return_awaitable(event):  # it is not seen to be async
         return afailing(event)
 

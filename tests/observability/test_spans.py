@@ -166,7 +166,7 @@ def test_a_retry_is_an_event_of_its_call(read_back):
     ]
 
 
-def test_a_call_that_is_not_sent_has_no_attempt(make_traced_client, spans):
+def test_an_unsent_call_has_no_attempt(make_traced_client, spans):
     with pytest.raises(FerryError):
         make_traced_client(read_only=True).mcp.confirm_booking("b-1")
     call, attempts = spans.one_call()

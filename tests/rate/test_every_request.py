@@ -237,7 +237,7 @@ def test_a_failing_limiter_leaves_a_write_unknown(unread, journal):
     assert [entry.state for entry in journal.unresolved()] == ["unknown"]
 
 
-def test_a_write_that_waits_too_long_is_not_sent(limited, ferry_sandbox, journal):
+def test_a_write_that_waits_long_is_not_sent(limited, ferry_sandbox, journal):
     ends = threading.Event()
     blocking = limited(limiter_of(lambda _: ends.wait() and None), journal=journal, deadline=0.1)
     try:
@@ -249,7 +249,7 @@ def test_a_write_that_waits_too_long_is_not_sent(limited, ferry_sandbox, journal
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_read_that_waits_too_long_is_not_sent(limited, ferry_sandbox, used_up):
+def test_a_read_that_waits_long_is_not_sent(limited, ferry_sandbox, used_up):
     late = caught(errors.RequestTimeoutError, limited(used_up, deadline=0.1).catalogue.ports)
     assert late.outcome == "not_sent"
     assert not ferry_sandbox.counters.connections
