@@ -28,6 +28,7 @@ from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import (
+    LOWEST_FINAL,
     AsyncHttpClient,
     HttpClient,
     HttpResponse,
@@ -45,7 +46,6 @@ from ferry_sdk.errors import (
     mark_quoted,
 )
 
-_LOWEST_FINAL: Final = 200
 _PIECE: Final = 64 * 1024
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -212,7 +212,7 @@ class Exchange:
         self._effect.reply = reply
         self._effect.received = self._body
 
-        if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
+        if response.status_code < LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         if "transfer-encoding" in by_name and "content-length" in by_name:
             # A proxy may take another end for the reply's, and send somebody else's bytes on.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+LOWEST_FINAL: Final = 200
+"""The lowest status of a final reply; lower ones are of interim replies."""
 
 Request = Any
 """A request, of the client's own type."""

@@ -54,9 +54,10 @@ def patterns_without_proxy(url: str) -> Iterator[str]:
     """
     host = urlsplit(url).hostname or ""
     for entry in _exemptions(getproxies()):
-        network = _parse_network(entry)
-        if network is not None:
-            pattern = _pattern_of_network(*network, host)
+        parsed = _parse_network(entry)
+        if parsed is not None:
+            network, port = parsed
+            pattern = _pattern_of_network(network, port, host)
             if pattern is not None:
                 yield pattern
         elif entry.lower() == "localhost":

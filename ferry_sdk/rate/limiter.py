@@ -95,9 +95,10 @@ class Rate(FlowLimiter):
             while (seconds := queue.take(waiter, clock())) is not None:
                 if request.until is not None:
                     left = request.until - clock()
-                    if left < seconds and left <= 0:
-                        raise RequestTimeoutError("the deadline has passed")
-                    seconds = min(seconds, left)
+                    if left < seconds:
+                        if left <= 0:
+                            raise RequestTimeoutError("the deadline has passed")
+                        seconds = left
 
                 if seconds > 0:
                     yield from Sleep(seconds, waiter.signal)

@@ -10,9 +10,9 @@ and C that join in this order:
 4. B reserves the next turn, 20 ms later, and so on.
 
 - A read-back that joins now becomes the head, and takes the turn that B has reserved.
-- If B is cancelled, its turn is C's: nothing is lost.
+- If B is cancelled, C takes the turn that B has reserved: no turn is lost.
 - If the event loop of B is stalled, C sees after a second that B did not look again when it had to,
-  and passes it.
+  and passes B.
 - A turn that nobody took within `LATENESS` lapses: a process that was stalled does not send
   afterwards what it could not send before.
 

@@ -37,6 +37,7 @@ import httpcore
 
 from ferry_sdk._engine.http import Headers
 from ferry_sdk._engine.limits import LARGEST_REPLY
+from ferry_sdk._transport.http_client import LOWEST_FINAL
 
 _HAS_LLHTTP: Final = find_spec("httptools") is not None
 if TYPE_CHECKING or _HAS_LLHTTP:
@@ -48,8 +49,6 @@ _MOST_RECEIVED: Final = 2 * LARGEST_REPLY
 """Bytes of a reply on the wire: a chunk of one byte takes six."""
 _MOST_KEPT: Final = 1024 * 1024
 """Bytes of a chunked reply that are kept for h11."""
-_FINAL: Final = 200
-"""The lowest status of a final reply."""
 _BEGINNING: Final = b"HTTP/"
 _CLOSED_EARLY: Final = "the service closed the connection early"
 _IRREGULAR_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
@@ -294,7 +293,7 @@ class LlhttpReader(H11Reader):
         status = self._parser.get_status_code()
         has_known_version = self._parser.get_http_version() in {"1.0", "1.1"}
         # llhttp skips empty lines before a reply, and reads replies of RTSP too.
-        if status < _FINAL or not has_known_version or not self._kept.startswith(_BEGINNING):
+        if status < LOWEST_FINAL or not has_known_version or not self._kept.startswith(_BEGINNING):
             raise _IrregularError
 
         by_name = dict(self.headers)
