@@ -15,17 +15,30 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _ATTRIBUTE: Final = "system.posix_acl_access"
 _HEAD: Final = struct.Struct("<I")
+"""The version."""
 _ENTRY: Final = struct.Struct("<HHI")
+"""The fields of `_Entry`."""
 _VERSION: Final = 2
 _WRITE: Final = 2
+"""The bit of the right to write."""
+
+# The tags of entries.
 _USER: Final = 0x02
 _OWNING_GROUP: Final = 0x04
 _GROUP: Final = 0x08
 _MASK: Final = 0x10
+
+
+class _Entry(NamedTuple):
+    """What one user or group may do, or with the tag `_MASK`, all of them at most."""
+
+    tag: int
+    rights: int
+    subject_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +64,16 @@ def read_writers(path: Path) -> Writers | None:
     try:
         attribute = os.getxattr(path, _ATTRIBUTE)
         (version,) = _HEAD.unpack_from(attribute)
-        entries = [*_ENTRY.iter_unpack(attribute[_HEAD.size :])]
+        entries = [_Entry(*fields) for fields in _ENTRY.iter_unpack(attribute[_HEAD.size :])]
     except (AttributeError, OSError, struct.error):
         return None
     if version != _VERSION:
         return None
 
-    mask = next((allowed for tag, allowed, _ in entries if tag == _MASK), _WRITE)
-    writing = [(tag, its_id) for tag, allowed, its_id in entries if allowed & mask & _WRITE]
+    mask = next((entry.rights for entry in entries if entry.tag == _MASK), _WRITE)
+    writers = [entry for entry in entries if entry.rights & mask & _WRITE]
     return Writers(
-        users=tuple(its_id for tag, its_id in writing if tag == _USER),
-        groups=tuple(its_id for tag, its_id in writing if tag == _GROUP),
-        owning_group=any(tag == _OWNING_GROUP for tag, _ in writing),
+        users=tuple(entry.subject_id for entry in writers if entry.tag == _USER),
+        groups=tuple(entry.subject_id for entry in writers if entry.tag == _GROUP),
+        owning_group=any(entry.tag == _OWNING_GROUP for entry in writers),
     )

@@ -1,4 +1,4 @@
-"""Files that a user names. A pipe in the place of a file blocks nobody for ever."""
+"""Files that a user names. A pipe in the place of a file does not block the caller for ever."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ def read_file(path: Path, longest: float = float("inf")) -> bytes:
     with open(path, "rb", buffering=0, opener=open_at_once) as opened:
         while len(content) <= longest:
             piece = opened.read(_PIECE)
-            if piece:
-                content += piece
-            elif piece is not None:
+            if piece is None:  # an open pipe without data
+                readable, _, _ = select.select([opened], [], [], _READ_TIMEOUT)
+                if not readable:
+                    raise TimeoutError("nothing was sent")
+            elif not piece:  # the end
                 break
-            elif not select.select([opened], [], [], _READ_TIMEOUT)[0]:  # an open pipe without data
-                raise TimeoutError("nothing was sent")
+            else:
+                content += piece
     return content
 
 
@@ -66,6 +68,7 @@ def write_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
     with suppress(OSError):  # not every file system can do it, nor Windows
         descriptor = os.open(path.parent, os.O_RDONLY)
         try:

@@ -4,7 +4,8 @@ A forked child has one thread and a copy of the memory. A lock that another thre
 held stays locked in the child for ever: that of a module which the thread was importing, of a model
 which it was building, of a database to which it was writing. So all that is loaded or built on
 first use holds `FORK_LOCK` meanwhile, as do the uses of a journal's database, and a fork waits
-until they end. Locks that calls hold for longer belong to one process: `ProcessLock`.
+until they end. Calls hold other locks for longer than a fork should wait. Such a lock is a
+`ProcessLock`, which a forked child has anew.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class ForkLock:
 
     def __init__(self) -> None:
         self._uses: WeakSet[_Use] = WeakSet()
-        self._forks: list[None] = []
+        self._forks: list[None] = []  # an item for each fork that waits or runs
 
     def use(self, *, writes: bool) -> AbstractContextManager[None]:
         """Keep forks waiting during a block; wait first if a fork is waiting.
@@ -116,7 +117,8 @@ class ForkLock:
     def acquire(self) -> None:
         """Start no new use, and wait until the present ones of other threads end."""
         self._forks.append(None)
-        start, thread = monotonic(), get_ident()
+        start = monotonic()
+        thread = get_ident()
         while any(
             use.thread != thread and monotonic() < start + use.timeout for use in list(self._uses)
         ):

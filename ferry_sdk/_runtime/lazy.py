@@ -1,5 +1,10 @@
 """Names of a package and attributes of an object that are made on first use.
 
+A package whose names load on first use has a stub beside it, ``__init__.pyi``. A line of the stub,
+such as ``from ferry_sdk.client import Ferry as Ferry``, says which module has a name. On the first
+use of ``ferry_sdk.Ferry``, Python calls the `__getattr__` of the package, which imports that module
+and keeps the name in the package.
+
 A fork of the process waits while a name is loaded. An attribute has no lock, because a fork could
 copy it while another thread holds it.
 """

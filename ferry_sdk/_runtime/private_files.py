@@ -64,39 +64,47 @@ def _risk_around(database: StrPath) -> str | None:
         return None
     file = Path(os.path.realpath(database))
     folders, links = _way_to(database)
-    above = {*folders, *file.parents} - {file.parent}
-    risks = (
-        _risk_in(file.parent, is_above=False),
-        *(_risk_in(folder, is_above=True) for folder in above),
-        *(_risk_of_link(link) for link in links),
-        *(_risk_of_file(file.with_name(file.name + suffix)) for suffix in _SUFFIXES),
-    )
-    return next(filter(None, risks), None)
+    folders_above = {*folders, *file.parents} - {file.parent}
+
+    risks = [_risk_in(file.parent, is_above=False)]
+    risks += [_risk_in(folder, is_above=True) for folder in folders_above]
+    risks += [_risk_of_link(link) for link in links]
+    risks += [_risk_of_file(file.with_name(file.name + suffix)) for suffix in _SUFFIXES]
+    return next((risk for risk in risks if risk is not None), None)
 
 
 def _way_to(database: StrPath) -> tuple[set[Path], list[Path]]:
     """Return the folders and the links that the system passes on the way to a file.
 
+    For example, if ``data`` in ``/home/a/data/x.db`` is a link to ``/srv/data``, they are ``/``,
+    ``/home``, ``/home/a``, ``/srv`` and ``/srv/data``, and the link ``/home/a/data``.
+
     Raises:
         OSError: Too many links follow each other.
     """
-    folders, links = set[Path](), list[Path]()
+    folders: set[Path] = set()
+    links: list[Path] = []
     # os.path.abspath would remove `..`, which leads elsewhere behind a link.
     remaining = [*reversed(Path(os.getcwd(), database).parts)]  # noqa: PTH109 -- one call less
     place = Path(remaining.pop())
+
     while remaining:
         name = remaining.pop()
         if name == "..":
             place = place.parent
             continue
+
         folders.add(place)
         entry = place / name
         if not entry.is_symlink():
             place = entry
             continue
+
         links.append(entry)
         if len(links) > _MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(entry))
+
+        # The parts of the target come next, from where the link is if they are relative.
         target = Path(os.readlink(entry))  # noqa: PTH115 -- Path.readlink is the same
         if target.is_absolute():
             place = Path(target.anchor)
@@ -105,10 +113,17 @@ def _way_to(database: StrPath) -> tuple[set[Path], list[Path]]:
 
 
 def _risk_in(folder: Path, *, is_above: bool) -> str | None:
+    """Return how another user could change a database by a folder.
+
+    Args:
+        folder: The folder.
+        is_above: Whether the folder is above that of the database, or on the way to it.
+    """
     try:
         status = folder.stat()
     except OSError:
         return None  # SQLite cannot use it either, and reports it
+
     own = os.geteuid()
     if status.st_uid not in {own, _ROOT} and not (is_above and status.st_uid == _UNMAPPED):
         return f"{folder} belongs to another user; use a folder of your own"
@@ -124,22 +139,30 @@ def _risk_in(folder: Path, *, is_above: bool) -> str | None:
 
 def _command_against_writers(path: Path, status: os.stat_result) -> str | None:
     """Return the command that keeps other users from writing; None if nobody else can write."""
-    by_list = read_writers(path)
-    may_group_write = bool(status.st_mode & stat.S_IWGRP)
-    if by_list is not None:
-        may_group_write = by_list.owning_group  # with a list, the bit in the mode is its mask
-    if status.st_mode & stat.S_IWOTH or (
-        may_group_write and not _is_private(status.st_gid, may_lack_name=True)
-    ):
+    writers = read_writers(path)
+    if writers is None:
+        may_group_write = bool(status.st_mode & stat.S_IWGRP)
+    else:
+        may_group_write = writers.owning_group  # with a list, the bit in the mode is its mask
+
+    if status.st_mode & stat.S_IWOTH:
         return "chmod go-w"
-    if by_list is None:
+    if may_group_write and not _is_private(status.st_gid, may_lack_name=True):
+        return "chmod go-w"
+    if writers is None:
         return None
-    may_user_write = any(user not in {os.geteuid(), _ROOT} for user in by_list.users)
-    may_group_write = any(not _is_private(group, may_lack_name=False) for group in by_list.groups)
-    return "setfacl --remove-all" if may_user_write or may_group_write else None
+
+    may_other_user_write = any(user not in {os.geteuid(), _ROOT} for user in writers.users)
+    may_other_group_write = any(
+        not _is_private(group, may_lack_name=False) for group in writers.groups
+    )
+    if may_other_user_write or may_other_group_write:
+        return "setfacl --remove-all"
+    return None
 
 
 def _risk_of_link(link: Path) -> str | None:
+    """Return how another user could replace a link."""
     if link.lstat().st_uid in {os.geteuid(), _ROOT, _UNMAPPED}:
         return None
     return f"the link {link} belongs to another user; use a path without it"
@@ -164,10 +187,12 @@ def _is_private(group_id: int, *, may_lack_name: bool) -> bool:
         user = pwd.getpwuid(os.geteuid())
     except KeyError:
         return False
-    return group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
+    has_own_name = group.gr_name == user.pw_name
+    return has_own_name and set(group.gr_mem) <= {user.pw_name}
 
 
 def _risk_of_file(file: Path) -> str | None:
+    """Return how another user could change a file that SQLite would use; None without a file."""
     try:
         status = file.lstat()
     except OSError:
@@ -222,6 +247,7 @@ class PrivateDatabase:
         self._application_id = application_id
         self._version = version
         self._tables = tables
+
         # Closing a file releases the locks that this process has on it: never open one again.
         with _CREATION.current, suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -241,8 +267,10 @@ class PrivateDatabase:
         risk = find_exposure(status, self.path) or _risk_around(self.path)
         if risk is not None:
             raise FileRefusedError(risk)
+
         self._identity = self._identity or (status.st_dev, status.st_ino)
         self.check_identity()
+
         # mode=rw: SQLite must not create a file that was deleted, with other permissions.
         uri = f"{self.path.as_uri()}?mode=rw"
         return sqlite3.connect(
@@ -280,7 +308,8 @@ class PrivateDatabase:
             sqlite3.Error: It cannot be read, or is not a database.
         """
         application_id, version, tables = connection.execute(_IDENTITY).fetchone()
-        if (application_id, version, tables) == (0, 0, 0):
+        is_empty = (application_id, version, tables) == (0, 0, 0)
+        if is_empty:
             for statement in self._tables:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {self._application_id}")

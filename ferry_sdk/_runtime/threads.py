@@ -34,6 +34,10 @@ T = TypeVar("T")
 _current = threading.local()
 
 
+def do_nothing() -> None:
+    """Do nothing, in the place of a function that need not be called."""
+
+
 class Latch:
     """An event that is set once, in any thread.
 
@@ -71,13 +75,15 @@ class ThreadCall(Generic[T]):
 
     Args:
         function: The function. It runs in the context of the caller.
-        on_end: Called in the thread when the function has ended; `bool` does nothing.
+        on_end: Called in the thread when the function has ended.
 
     Attributes:
         ended: Set when the function has ended.
     """
 
-    def __init__(self, function: Callable[[], T], on_end: Callable[[], object] = bool) -> None:
+    def __init__(
+        self, function: Callable[[], T], on_end: Callable[[], object] = do_nothing
+    ) -> None:
         self._function = function
         self._on_end = on_end
         self._context = copy_context()

@@ -46,7 +46,7 @@ from ferry_sdk.errors import FerryError, RequestTimeoutError
 
 T = TypeVar("T")
 
-_LOOK = 0.01
+_CHECK_EVERY = 0.01
 """Seconds between checks for the result of a call in another thread or event loop."""
 
 
@@ -69,7 +69,8 @@ class AsyncTransport:
         Another token is another account with a session of its own.
         """
         view = object.__new__(type(self))
-        view.settings, view.shared = settings, self.shared
+        view.settings = settings
+        view.shared = self.shared
         view.session = self.session.of_view(self.settings, settings)
         return view
 
@@ -138,6 +139,7 @@ class AsyncTransport:
     async def _run_exclusive(self, effect: Exclusive[T]) -> T:
         if is_held(effect.key):
             return await self._run_flow(effect.steps())
+
         lock = self.shared.resources().locks.setdefault(effect.key, anyio.Lock())
         try:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
@@ -151,18 +153,19 @@ class AsyncTransport:
                 lock.release()
 
     async def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
-        shared = SharedCall()
-        result = join_or_start(effect.key, shared)
-        if result is not None:
+        own_call = SharedCall()
+        joined = join_or_start(effect.key, own_call)
+        if joined is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-                while not result.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
-                    await anyio.sleep(_LOOK)
-                return result.outcome()
+                while not joined.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
+                    await anyio.sleep(_CHECK_EVERY)
+                return joined.outcome()
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+
         try:
-            return shared.complete(effect.key, await self._run_flow(effect.steps()))
+            return own_call.complete(effect.key, await self._run_flow(effect.steps()))
         except BaseException as error:
-            shared.fail(effect.key, error)
+            own_call.fail(effect.key, error)
             raise
 
     async def _send_until(self, effect: Send) -> Reply:
@@ -183,12 +186,13 @@ class AsyncRawTransport(RawTransport):
 
 async def _run_blocking(effect: RunBlocking[T]) -> T:
     done = anyio.Event()
-    # In a thread, the function runs even if the task is cancelled by now. Not a thread of anyio:
-    # there are 40, and the function may wait long, such as for a limiter.
+    # In a thread, the function runs even if the task is cancelled by now. It is not a thread of
+    # anyio, which has 40: the function may wait long, such as for a limiter.
     on_end = partial(call_in_loop, running_loop(), done.set)
     call = ThreadCall(effect.function, on_end).start_or_run()
     if call.ended.is_set:
         return call.result()
+
     with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):
         await done.wait()
         return call.result()
@@ -199,6 +203,7 @@ async def _call_user(effect: CallUser[T]) -> object:
     result = effect.function()
     if result is None or not isawaitable(result):
         return result
+
     with anyio.move_on_after(seconds_until(effect.until, math.inf)):
         return await result
     raise RequestTimeoutError("the deadline has passed")

@@ -47,5 +47,6 @@ class _ExtractOfOthers:
 
     def __call__(self, response: Any) -> None:  # noqa: ANN401 -- a response of httpx
         trace = response.request.extensions.get("trace")
-        if not isinstance(getattr(trace, "__self__", None), SendGuard):
+        is_of_this_library = isinstance(getattr(trace, "__self__", None), SendGuard)
+        if not is_of_this_library:
             self._extract(response)

@@ -3,7 +3,8 @@
 Usually a request goes through the library's own client over HTTP/1.1. It goes through httpx if the
 environment sets a proxy, or if a test or a tracer has patched httpx or httpcore: their patches must
 see the request. A patch may come and go at any time, so `DefaultClients.choose` looks before each
-request. It compares the methods with those that it found unpatched, which costs a microsecond.
+request: `_Patches` compares the methods of httpx with those that it last saw unpatched, which costs
+a microsecond. A method is unpatched if it is a plain function whose module is one of httpx.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class _Patches:
             methods = self._methods_of(library)
         except AttributeError:  # a replaced class lacks one
             return True
-        # Not `==`, which a wrapper may forward to the method that it wraps.
+
+        # `is`, because a wrapper may forward `==` to the method that it wraps; and in C, because
+        # this runs before each request.
         if self._unpatched is not None and all(map(is_, methods, self._unpatched)):
             return False
         if not all(_is_of(library, method) for method in methods):
@@ -80,12 +83,15 @@ class _Patches:
 
 
 def _is_of(library: ModuleType, method: Any) -> bool:  # noqa: ANN401 -- anything may be in its place
+    """Return whether a method is the library's own."""
     # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
-    module = method.__globals__["__name__"] if type(method) is FunctionType else ""
-    return str(module).startswith(f"{library.__name__}.")
+    if type(method) is not FunctionType:
+        return False
+    return str(method.__globals__["__name__"]).startswith(f"{library.__name__}.")
 
 
-_patches: Final = (_Patches("httpx"), _Patches("httpcore"))
+_httpx_patches: Final = _Patches("httpx")
+_httpcore_patches: Final = _Patches("httpcore")
 
 
 class DefaultClients:
@@ -102,6 +108,7 @@ class DefaultClients:
     def __init__(self, settings: Settings, *, is_async: bool) -> None:
         self._settings = settings
         self._kind = "AsyncClient" if is_async else "Client"
+        # The clients of httpx, by their class and the seconds that they keep idle connections.
         self._made: dict[tuple[object, float], Any] = {}
         self._own: Any = None
         if not has_proxy():
@@ -111,6 +118,7 @@ class DefaultClients:
                 self._own = module.AsyncConnections(new_context)
             else:
                 self._own = Connections(new_context)
+
         # Made now, because a call should load nothing.
         chosen = self.choose(is_unproven=False)
         self.usual: Any = self._own or chosen
@@ -122,28 +130,39 @@ class DefaultClients:
             is_unproven: Whether it is a write that no read proves. httpx cannot choose among its
                 connections, so these writes have a client that keeps them for a shorter time.
         """
-        if self._own is not None and not (_patches[0].are_applied() or _patches[1].are_applied()):
-            return self._own
+        if self._own is not None:
+            is_patched = _httpx_patches.are_applied() or _httpcore_patches.are_applied()
+            if not is_patched:
+                return self._own
+
         httpx = _httpx()
-        # A tracer may have replaced the class since the last request.
-        key = getattr(httpx, self._kind), IDLE_BEFORE_WRITE if is_unproven else KEPT_FOR
-        client = self._made.get(key)
+        kind = getattr(httpx, self._kind)  # a tracer may have replaced it since the last request
+        kept_for = IDLE_BEFORE_WRITE if is_unproven else KEPT_FOR
+        client = self._made.get((kind, kept_for))
         if client is None:
-            client = self._made.setdefault(key, _httpx_client(httpx, *key, self._settings))
+            made = _make_httpx_client(httpx, kind, kept_for, self._settings)
+            client = self._made.setdefault((kind, kept_for), made)
         return client
 
     def all(self) -> list[Any]:
         """Return the clients that have been made."""
-        own = [] if self._own is None else [self._own]
-        return own + list(self._made.values())
+        clients = list(self._made.values())
+        if self._own is not None:
+            clients.insert(0, self._own)
+        return clients
 
 
-def _httpx_client(
+def _make_httpx_client(
     httpx: ModuleType,
     kind: Any,  # noqa: ANN401 -- a class of httpx, or one in its place
     kept_for: float,
     settings: Settings,
 ) -> Any:  # noqa: ANN401 -- a client of either kind
+    """Return a client of httpx that keeps idle connections for a number of seconds.
+
+    Raises:
+        ConfigurationError: The environment names a proxy or an exemption that cannot be used.
+    """
     limits = httpx.Limits(
         max_connections=MOST_CONNECTIONS,
         max_keepalive_connections=50,
@@ -152,6 +171,8 @@ def _httpx_client(
     context = context_of(settings.certificates)
     is_async = kind is httpx.AsyncClient
     new_transport = httpx.AsyncHTTPTransport if is_async else httpx.HTTPTransport
+
+    # By the pattern of URLs: the transport of a proxy, or None for requests without one.
     mounts: dict[str, Any] = {}
     for scheme, proxy in proxies_by_scheme().items():
         try:
@@ -167,6 +188,7 @@ def _httpx_client(
     if is_local_http(url):
         # Plain http to this machine must not pass through another one.
         mounts[f"http://{urlsplit(url).netloc}"] = None
+
     try:
         return kind(
             verify=context,

@@ -1,7 +1,15 @@
 """One HTTP exchange: a request as the HTTP library takes it, and its reply or its error.
 
-The user's client may be of httpx or of httpx2. They share names but no classes, so exceptions are
-recognised by name.
+1. `Exchange.run` builds the request. Its trace function is that of a `SendGuard`, which records how
+   far the request gets.
+2. The client sends it, and returns the status and the headers.
+3. `_start_reply` makes a `Reply` of them, with an empty body.
+4. `_feed` takes the body piece by piece: it decompresses the piece, checks the size, and gives it
+   to the listener, which may need no more.
+5. `_complete` gives the reply its body.
+6. If a step raises, `_failure` returns the `FerryError` in its place. An exception is recognised by
+   the name of its class: the user's client may be of httpx or of httpx2, which share names but no
+   classes.
 """
 
 from __future__ import annotations
@@ -9,23 +17,25 @@ from __future__ import annotations
 import logging
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
 from typing import Any, Final
 
+from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import (
+    LOWEST_FINAL,
     AsyncHttpClient,
     HttpClient,
     HttpResponse,
     Request,
     Requests,
 )
-from ferry_sdk._transport.send_guard import SendGuard
+from ferry_sdk._transport.send_guard import OpenConnections, SendGuard
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -36,13 +46,12 @@ from ferry_sdk.errors import (
     mark_quoted,
 )
 
-_LOWEST_FINAL: Final = 200
 _PIECE: Final = 64 * 1024
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW_DEFLATE: Final = -15
 _WINDOWS: Final = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
-"""The zlib window bits of the content encodings; only gzip is requested, others are not decoded."""
+"""The zlib window bits of the content encodings that are decoded; requests ask for gzip alone."""
 _METHOD: Final = 0x0F
 _DEFLATE: Final = 8
 """What the bits `_METHOD` of the first byte are in a header of zlib."""
@@ -52,6 +61,7 @@ _MOST_MEMBERS: Final = 1000
 """Members of gzip in one body: each takes time, also an empty one."""
 _QUOTE: Final = re.compile(r"[\s:(=<]{0,9}(?<!\w)(?:bytearray\()?b?['\"]")
 """The beginning of the bytes that a parser could not read."""
+
 _lost = partial(ConnectionFailedError, outcome="unknown")
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "ConnectError": partial(ConnectionFailedError, outcome="not_sent"),
@@ -62,11 +72,17 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "DecodingError": UnexpectedResponseError,
     "TimeoutException": partial(RequestTimeoutError, outcome="unknown"),
     "UnicodeError": ConfigurationError,  # a host that cannot be encoded
-    **dict.fromkeys(("TransportError", "StreamError", "HTTPError", "NetworkError"), _lost),
-    **dict.fromkeys(("ProtocolError", "ProxyError", "OSError", "RuntimeError"), _lost),
+    "TransportError": _lost,
+    "StreamError": _lost,
+    "HTTPError": _lost,
+    "NetworkError": _lost,
+    "ProtocolError": _lost,
+    "ProxyError": _lost,
+    "OSError": _lost,
+    "RuntimeError": _lost,
     "MemoryError": _lost,
 }
-"""What becomes of an exception, by the name of its class or of a base."""
+"""The `FerryError` of an exception, by the name of its class or of its nearest base in here."""
 _LIBRARIES: Final = frozenset({"builtins", "httpcore", "httpx", "httpx2"})
 """Where those classes are."""
 
@@ -77,7 +93,7 @@ URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are 
 """
 
 
-class Exchange(SendGuard):
+class Exchange:
     """One request and its reply.
 
     A request counts as sent if the HTTP library does not report its steps, as with a custom
@@ -88,9 +104,19 @@ class Exchange(SendGuard):
         connections: The connections of the HTTP client.
     """
 
-    _reply: Reply | None = None
-    _received = 0
-    _decompressor: Decompressor | None = None
+    def __init__(self, effect: Send, connections: OpenConnections) -> None:
+        self._effect = effect
+        self._connections = connections
+        self._reply: Reply | None = None
+        self._body = BytesIO()  # a list of pieces of one byte would take forty times the memory
+        self._received = 0
+        self._decompressor: Decompressor | None = None
+        # Last, because it marks the request as handed over.
+        self._guard = SendGuard(effect, connections)
+
+    def give_up(self) -> None:
+        """Prevent sending, and shut the connection down."""
+        self._guard.give_up()
 
     def run(self, client: HttpClient) -> Reply:
         """Send the request and return the reply, as far as it is needed.
@@ -99,14 +125,15 @@ class Exchange(SendGuard):
             FerryError: There is no reply, or it is not one to the request.
         """
         try:
-            request = self._build_request(client, self.on_event)
+            request = self._build_request(client, self._guard.on_event)
             outside = _hides_content.set(True)
             try:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
                     reply = self._start_reply(response)
-                    is_loaded = response.is_stream_consumed
-                    for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
+                    is_loaded = response.is_stream_consumed  # a mock has decompressed it as well
+                    body = response.iter_bytes() if is_loaded else response.iter_raw()
+                    for chunk in body:
                         if self._feed(chunk):
                             break
                     else:
@@ -114,7 +141,7 @@ class Exchange(SendGuard):
                     self._complete(reply)
                     return reply
                 finally:
-                    self.end_request()
+                    self._guard.end_request()
                     response.close()
             finally:
                 _hides_content.reset(outside)
@@ -125,8 +152,9 @@ class Exchange(SendGuard):
     async def run_async(self, client: AsyncHttpClient) -> Reply:
         """Do the same with an async client."""
         try:
-            request = self._build_request(client, self.on_event_async)
-            outside, has_loop = _hides_content.set(True), True
+            request = self._build_request(client, self._guard.on_event_async)
+            outside = _hides_content.set(True)
+            has_loop = True
             try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
@@ -148,7 +176,7 @@ class Exchange(SendGuard):
                 else:
                     return reply
                 finally:
-                    self.end_request()
+                    self._guard.end_request()
                     if has_loop:
                         try:
                             if body is not None:
@@ -175,20 +203,25 @@ class Exchange(SendGuard):
 
     def _start_reply(self, response: HttpResponse) -> Reply:
         """Process the status and the headers, and return the reply with its body empty."""
-        headers = response.headers
-        by_name = (headers if type(headers) is Headers else Headers(headers.items())).by_name
+        headers: Any = response.headers
+        if type(headers) is not Headers:  # the library's own clients return it already
+            headers = Headers(headers.items())
+        by_name = headers.by_name
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._body = BytesIO()  # a list of pieces of one byte would take forty times the memory
         # If the rest of the reply is lost, what arrived may still name what the request made.
-        self._effect.reply, self._effect.received = reply, self._body
-        if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
+        self._effect.reply = reply
+        self._effect.received = self._body
+
+        if response.status_code < LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         if "transfer-encoding" in by_name and "content-length" in by_name:
             # A proxy may take another end for the reply's, and send somebody else's bytes on.
             raise _lost("the reply has both a length and a transfer encoding")
+
         stream = response.extensions.get("network_stream")
         if stream is not None:
-            self.use_connection(stream)
+            self._guard.use_connection(stream)
+
         encoding = by_name.get("content-encoding")
         # A mock may have decompressed the body.
         if encoding is not None and not response.is_stream_consumed:
@@ -197,11 +230,16 @@ class Exchange(SendGuard):
 
     def _feed(self, raw: bytes) -> bool:
         """Process the next piece of the body; return True if no more is needed."""
-        listener = self._effect.listener
-        if self.is_given_up:
+        if self._guard.is_given_up:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+
         self._received += len(raw)  # it may decompress to nothing
-        for piece in (raw,) if self._decompressor is None else self._decompressor.pieces(raw):
+        pieces: Iterable[bytes] = (raw,)
+        if self._decompressor is not None:
+            pieces = self._decompressor.pieces(raw)
+
+        listener = self._effect.listener
+        for piece in pieces:
             self._body.write(piece)
             if max(self._received, self._body.tell()) > LARGEST_REPLY:
                 raise UnexpectedResponseError(f"the reply has more than {LARGEST_REPLY} bytes")
@@ -226,15 +264,20 @@ class Exchange(SendGuard):
         failure = error if isinstance(error, FerryError) else _failure_of(error)
         if failure is None and self._connections.is_closed:
             failure = _describe(error, _lost)  # such a client may raise anything
+
         if isinstance(failure, TransportError):
             _, host, port = origin_of(self._effect.request.url)
-            failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
+            if ":" in host:  # an address of IPv6
+                host = f"[{host}]"
+            failure.args = (f"{failure} ({host}:{port})",)
             if self._effect.is_followed:
                 failure.outcome = self._effect.outcome
+
         if isinstance(failure, FerryError) and self._reply is not None:
             failure.request_id = self._reply.request_id
             if isinstance(failure, UnexpectedResponseError):
                 failure.status_code = self._reply.status_code
+
         return error if failure is None else failure
 
 
@@ -281,6 +324,7 @@ class Decompressor:
                 if not self.is_cut and not self._start_member(raw):
                     yield b""
                     return
+
                 piece = self._member.decompress(raw, _PIECE)
                 self.is_cut = not self._member.eof
                 raw = self._member.unconsumed_tail or self._member.unused_data
@@ -316,20 +360,23 @@ def _failure_of(error: Exception) -> FerryError | None:
 def _describe(error: Exception, new_failure: Callable[[str], FerryError]) -> FerryError:
     """Return a failure with type and message of an exception, without the reply in a message."""
     message = " ".join(str(error).split())
-    if new_failure("").outcome != "not_sent":
+    if new_failure("").outcome != "not_sent":  # the exception may quote the reply
         message = _QUOTE.split(message, maxsplit=1)[0]
     text = f"{type(error).__name__}: {message}".removesuffix(": ")
     return mark_quoted(new_failure(text), message)
 
 
 def _lower_to_debug(record: logging.LogRecord) -> bool:
+    """Log what the HTTP library logs of each request, its URL, at DEBUG in place of INFO."""
     if _hides_content.get() and record.levelno == logging.INFO:
-        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        record.levelno = logging.DEBUG
+        record.levelname = "DEBUG"
         return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
     return True
 
 
 def _remove_replies(record: logging.LogRecord) -> bool:
+    """Cut what httpcore logs of a reply, such as ``… return_value=(200, [headers])``."""
     if _hides_content.get():
         record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
     return True

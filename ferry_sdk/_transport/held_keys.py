@@ -1,8 +1,8 @@
 """The objects whose locks the current call holds.
 
 A token function may call its own client. That call belongs to the call that waits for the token,
-so it must not wait for the same lock. A `ContextVar` shows it also to the threads and tasks that
-the function starts.
+so it must not wait for the same lock. The keys are in a `ContextVar`, so that the threads and tasks
+that the function starts see them, too.
 """
 
 from __future__ import annotations

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+LOWEST_FINAL: Final = 200
+"""The lowest status of a final reply; lower ones are of interim replies."""
 
 Request = Any
 """A request, of the client's own type."""
@@ -42,9 +45,9 @@ class AsyncHttpClient(Requests, Protocol):
 class HttpResponse(Protocol):
     """A reply with a body that threads or tasks read; `iter_bytes` decompresses it.
 
-    Repeated headers are joined with a comma. A mock may have loaded the body already, so that the
-    stream is consumed. The extensions have more, such as the connection. A reply that is closed
-    early leaves the rest of its body unread.
+    Repeated headers are joined with a comma. If a mock has loaded the body already, the stream is
+    consumed. `extensions` has more, such as the connection. If a reply is closed early, the rest of
+    its body stays unread.
     """
 
     @property

@@ -23,14 +23,17 @@ def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: AN
 
 
 def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
-    """Return the running event loop of asyncio, or the token of trio's."""
-    token = asyncio_loop() or current_token()
+    """Return the running event loop of asyncio, or trio's own token of its loop."""
+    loop = asyncio_loop()
+    if loop is not None:
+        return loop
+    token = current_token()
     return getattr(token, "native_token", token)
 
 
 def asyncio_loop() -> Any:  # noqa: ANN401 -- a loop of asyncio, or None
     """Return the running event loop of asyncio; None if it is trio's."""
-    asyncio: Any = sys.modules.get("asyncio")  # loaded if one of its loops runs
+    asyncio: Any = sys.modules.get("asyncio")  # it is loaded if one of its loops runs
     try:
         return None if asyncio is None else asyncio.get_running_loop()
     except RuntimeError:

@@ -1,7 +1,19 @@
 """State shared by a client and its views: connections and locks.
 
 Connections and locks belong to the process and the event loop that made them, so each process
-and each loop has its own.
+and each loop has its own `LoopResources`. For example, if an `AsyncFerry` is used in two event
+loops, one after the other:
+
+1. `prepare`, in the first call of the first loop, loads what calls need and makes the resources of
+   this loop: an HTTP client with its connections, and locks.
+2. The later calls in this loop find them with `resources`.
+3. The first call in the second loop makes other resources. It also drops those of the first loop,
+   if that one is closed by now.
+4. `close` shuts the connections of all loops down, but closes only the HTTP client of its own loop:
+   that of another loop must be closed there.
+
+`Shared` does the same for threads, which have one set of resources in a process. A forked child
+makes its own, and leaves the connections of its parent alone.
 """
 
 from __future__ import annotations
@@ -38,7 +50,7 @@ class LoopResources(Generic[ClientT, LockT]):
     """The resources of one process, or of one event loop in it.
 
     Args:
-        given: The user's HTTP client; None: one is made.
+        user_client: The user's HTTP client; None: one is made.
         settings: The settings of the client.
         is_async: Whether it is for tasks.
 
@@ -49,15 +61,15 @@ class LoopResources(Generic[ClientT, LockT]):
         locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
     """
 
-    def __init__(self, given: ClientT | None, settings: Settings, *, is_async: bool) -> None:
-        is_local = settings.is_local_only
+    def __init__(self, user_client: ClientT | None, settings: Settings, *, is_async: bool) -> None:
         self.connections: OpenConnections = OpenConnections(
-            is_ours=given is None, is_local_only=is_local
+            is_ours=user_client is None, is_local_only=settings.is_local_only
         )
         self.closing: Signal = Signal()
         self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
+
         self._default: Any = None
-        client: Any = given
+        client: Any = user_client
         if client is None:
             module = load_module("ferry_sdk._transport.default_client")  # slow to import
             self._default = module.DefaultClients(settings, is_async=is_async)
@@ -75,7 +87,9 @@ class LoopResources(Generic[ClientT, LockT]):
 
     def made_clients(self) -> list[ClientT]:
         """Return the HTTP clients to close with the `Ferry` or `AsyncFerry`."""
-        made: list[ClientT] = [self.client] if self._default is None else self._default.all()
+        if self._default is None:
+            return [self.client]
+        made: list[ClientT] = self._default.all()
         return made
 
 
@@ -96,7 +110,7 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
 
     def __init__(self, client: ClientT | None, settings: Settings) -> None:
         self.is_closed: bool = False
-        self._given: ClientT | None = client
+        self._user_client: ClientT | None = client
         self._settings = settings
 
     def resources(self) -> LoopResources[ClientT, LockT]:
@@ -106,6 +120,7 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
             ConfigurationError: The client is closed, or its HTTP client by its owner.
         """
         resources = None if self.is_closed else self._find_or_make()
+        # Asked again, because another thread may have closed the client meanwhile.
         if resources is None or self.is_closed or resources.client.is_closed:
             raise ConfigurationError("the client is closed")
         return resources
@@ -125,7 +140,7 @@ class Shared(AnyShared[HttpClient, RLock]):
         resources = self._resources.get(process_id())
         if resources is None:
             with shutdown_as_error():
-                made = _Resources(self._given, self._settings, is_async=False)
+                made = _Resources(self._user_client, self._settings, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources
 
@@ -153,10 +168,12 @@ class Shared(AnyShared[HttpClient, RLock]):
             for waker in (self.resources().closing, stop, signal):
                 if waker is not None:
                     calls.enter_context(waker.call(woken.set))
+
             until = monotonic() + seconds
             while (left := until - monotonic()) > 0 and not self.is_closed:
                 if woken.wait(min(left, _MOMENT)):
                     break
+
         if self.is_closed or (stop is not None and stop.is_set):
             raise ConfigurationError("the client is closed")
 
@@ -183,7 +200,7 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         resources = self._find(loop)
         if resources is None:
             self._forget_ended_loops()
-            resources = _AsyncResources(self._given, self._settings, is_async=True)
+            resources = _AsyncResources(self._user_client, self._settings, is_async=True)
             self._resources[loop] = resources
             finalize(loop, resources.connections.drop).atexit = False
         return resources
@@ -191,8 +208,9 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
     def _find(self, loop: Any) -> _AsyncResources | None:  # noqa: ANN401 -- of asyncio or of trio
         """Return the resources of an event loop; None if there are none, or if it was forked."""
         resources = self._resources.get(loop)
-        is_own = resources is not None and resources.connections.pid == process_id()
-        return resources if is_own else None
+        if resources is None or resources.connections.pid != process_id():
+            return None
+        return resources
 
     def prepare(self) -> None:
         """Load and make what the calls of this event loop need, so that no call does."""
@@ -230,15 +248,18 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
                 resources.connections.close()
                 if resources.connections.pid == process_id():
                     call_in_loop(loop, resources.closing.set)
+
         loop = running_loop()
-        if loop in self._resources and self._resources[loop].connections.pid == process_id():
-            for client in self._resources.pop(loop).made_clients():
+        own_resources = self._find(loop)
+        if own_resources is not None:
+            del self._resources[loop]
+            for client in own_resources.made_clients():
                 await client.aclose()
 
     async def close_loop(self) -> None:
         """Close the client's own connections of this event loop, which ends before the client."""
         loop = running_loop()
-        if self._given is None and loop in self._resources:
+        if self._user_client is None and loop in self._resources:
             for client in self._resources.pop(loop).made_clients():
                 await client.aclose()
 

@@ -1,10 +1,11 @@
 """The guard of a request: it records whether the request has left, and can stop it.
 
-httpcore reports each step of a request to a trace function. `SendGuard` uses it in two ways. It
-marks the request as sent at the last step before the first byte, so that afterwards it is known
-whether the service can have received anything. And at that same step it raises if the request was
-given up, the client was closed, or plain http would leave this machine: nothing is sent then. A
-lock covers the check and the mark, because another thread may give the request up at any time.
+httpcore, and the library's own clients, report each step of a request to a trace function, such as
+``connection.connect_tcp.complete``. `SendGuard` uses it in two ways. At the last step before the
+first byte, it raises if the request was given up, the client was closed, or plain http would leave
+this machine: nothing is sent then. Else it marks the request as sent, so that afterwards it is
+known whether the service can have received anything. A lock covers the check and the mark, because
+another thread may give the request up at any time.
 
 `OpenConnections` knows the sockets of a client, so that `close` and a deadline can shut them down
 under a thread that is blocked in a read.
@@ -15,6 +16,7 @@ from __future__ import annotations
 from _thread import RLock
 from collections.abc import Mapping
 from contextlib import suppress
+from enum import Enum, auto
 from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet, ref
@@ -26,13 +28,22 @@ from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
+
+class _Step(Enum):
+    """What has happened to a request, as far as it matters."""
+
+    CONNECTED = auto()
+    TLS_FAILED = auto()
+    SENDS_NOW = auto()
+
+
 _STEPS: Final = {
-    "connect_tcp.complete": "connected",
-    "start_tls.complete": "connected",
-    "start_tls.failed": "interrupted",
-    "send_request_headers.started": "sending",
+    "connect_tcp.complete": _Step.CONNECTED,
+    "start_tls.complete": _Step.CONNECTED,
+    "start_tls.failed": _Step.TLS_FAILED,
+    "send_request_headers.started": _Step.SENDS_NOW,
 }
-"""The steps that matter, by the last two parts of their names."""
+"""The steps that matter, by their names without the first part, which is a module of httpcore."""
 
 
 class OpenConnections:
@@ -71,23 +82,23 @@ class OpenConnections:
     def __len__(self) -> int:
         if self.pid != process_id():
             return 0
-        return sum(connection.fileno() >= 0 for connection in self._known())
+        return sum(connection.fileno() >= 0 for connection in self._sockets_so_far())
 
     def close(self) -> None:
         """Shut all of them down, also under threads that read from them."""
         self.is_closed = True
         if self.pid == process_id():
-            for connection in self._known():
+            for connection in self._sockets_so_far():
                 shut(connection)
 
     def drop(self) -> None:
         """Close all of them, after their event loop has ended."""
-        for connection in self._known():
+        for connection in self._sockets_so_far():
             connection.close()
 
-    def _known(self) -> list[socket]:
+    def _sockets_so_far(self) -> list[socket]:
         while True:
-            with suppress(RuntimeError):  # another thread connects
+            with suppress(RuntimeError):  # another thread has connected meanwhile
                 return [*self._sockets]
 
 
@@ -151,26 +162,28 @@ class SendGuard:
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
         self._effect.is_followed = True
-        step = _STEPS.get(".".join(event.split(".")[-2:]))
-        if step == "connected":
+        step = _STEPS.get(event.partition(".")[2])
+        if step is _Step.CONNECTED:
             self._stream = info["return_value"]
             self.use_connection(self._stream)
-        elif step == "sending":
+        elif step is _Step.SENDS_NOW:
             request = info.get("request")
             if request is None or request.method != b"CONNECT":  # CONNECT goes to a proxy
                 self._check_may_send()
             if info.get("network_stream") is not None:  # that of a reused connection
                 self.use_connection(info["network_stream"])
-        elif step == "interrupted":
+        elif step is _Step.TLS_FAILED:
             return self._stream is not None and not isinstance(info["exception"], Exception)
         return False
 
     def _check_may_send(self) -> None:
+        """Mark the request as sent, unless it must not be sent; `on_event` names the errors."""
         with self._lock:
             if self.is_given_up:
                 raise RequestTimeoutError("the deadline has passed")
             if self._connections.is_closed:
                 raise ConnectionFailedError("the client was closed during the call")
+
             # A reused connection was checked when it was made.
             is_plain = not self._effect.request.url.lower().startswith("https:")
             is_local_only = is_plain and self._connections.is_local_only
@@ -178,6 +191,7 @@ class SendGuard:
                 problem = "plain http would expose the token to the network"
                 where = "the connection leads to another machine"
                 raise ConfigurationError(f"base_url: {problem}: {where}")
+
             self._effect.is_sent = True
 
 

@@ -1,8 +1,17 @@
 """Sharing of one call by concurrent callers of this process, in any thread or event loop.
 
-The caller that makes the call holds a `SharedCall`; callers that join hold only its `SharedResult`.
-If the first caller is interrupted, its `SharedCall` is collected with its frame, and its `__del__`
-wakes the others.
+For example, two threads confirm booking b-1 at the same time:
+
+1. Each makes a `SharedCall`, and calls `join_or_start` with the same key.
+2. The first thread gets None: its `SharedCall` is registered, so it must send the request.
+3. The second thread gets the `SharedResult` of that call, and waits for its `event`.
+4. The first thread calls `complete` or `fail`, which removes the call and sets the event. The
+   second one returns the same value, or raises a copy of the same error.
+
+The registry refers to a `SharedCall` only weakly, and callers that join hold only its
+`SharedResult`. So if the first thread is interrupted where it can call neither `complete` nor
+`fail`, its `SharedCall` is collected with its frame: `__del__` sets the event, and the result is
+still what it is at first, the error `_INTERRUPTED`.
 """
 
 from __future__ import annotations
@@ -59,7 +68,8 @@ class SharedCall:
 
     def complete(self, key: Hashable, value: T) -> T:
         """Set the result and wake the callers that joined; nobody can join any more."""
-        self.result.value, self.result.failure = value, None
+        self.result.value = value
+        self.result.failure = None
         self._end(key)
         return value
 
@@ -91,5 +101,5 @@ def join_or_start(key: Hashable, own_call: SharedCall) -> SharedResult | None:
         own_call: The caller's own call, which others join from now on if there is no other.
     """
     with _lock.current:
-        under_way = _shared_calls.setdefault(key, own_call)
-    return None if under_way is own_call else under_way.result
+        registered = _shared_calls.setdefault(key, own_call)
+    return None if registered is own_call else registered.result

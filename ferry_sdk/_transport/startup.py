@@ -1,9 +1,9 @@
 """What a process loads before its first call, so that no call loads anything.
 
-A client is built often, and in programs that make no call; so the parts that are slow to import are
-loaded by the first call, before its flow begins. They are loaded in a thread, where no interruption
-leaves a module half imported: Python cannot import most packages again after that. At the end of
-the interpreter nothing can be loaded any more; `shutdown_as_error` says so.
+A client is built often, and in programs that make no call. Therefore the first call loads the parts
+that are slow to import, before its flow begins. It loads them in a thread, where no interruption
+leaves a module half imported: Python cannot import most packages again after that. While the
+interpreter shuts down, nothing can be loaded; `shutdown_as_error` raises an error that says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cache, partial
 import anyio
 
 from ferry_sdk._engine.retry import strategies
-from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk._runtime.threads import do_nothing, uninterrupted
 from ferry_sdk.errors import ConfigurationError
 
 
@@ -41,15 +41,15 @@ def shutdown_as_error() -> Generator[None]:
 @cache
 @uninterrupted
 def load_for_threads() -> None:
-    """Load what a call of `Ferry` needs, but for its HTTP client."""
+    """Load what a call of `Ferry` needs, except its HTTP client."""
     strategies()
-    socket.getaddrinfo("127.0.0.1", 0)  # Python loads the codec of host names
+    socket.getaddrinfo("127.0.0.1", 0)  # loads the codec of host names
 
 
 @cache
 @uninterrupted
 def load_for_tasks(backend: str) -> None:
-    """Load what a call of `AsyncFerry` needs, but for its HTTP client.
+    """Load what a call of `AsyncFerry` needs, except its HTTP client.
 
     Args:
         backend: ``asyncio`` or ``trio``.
@@ -58,7 +58,9 @@ def load_for_tasks(backend: str) -> None:
 
     load_for_threads()
     # Not the loop of the program's policy: that of a GUI works in the main thread only.
-    options = {"loop_factory": asyncio.SelectorEventLoop} if backend == "asyncio" else {}
+    options: dict[str, object] = {}
+    if backend == "asyncio":
+        options["loop_factory"] = asyncio.SelectorEventLoop
     rehearse = partial(anyio.run, _rehearse, backend=backend, backend_options=options)
     with suppress(RuntimeError):  # no thread can be started; the calls load the rest themselves
         Context().run(rehearse)  # the caller's context names its own event loop
@@ -67,4 +69,4 @@ def load_for_tasks(backend: str) -> None:
 async def _rehearse() -> None:
     """Do what loads modules in an event loop, without a network."""
     await anyio.getaddrinfo("127.0.0.1", 0)
-    await anyio.to_thread.run_sync(bool)
+    await anyio.to_thread.run_sync(do_nothing)

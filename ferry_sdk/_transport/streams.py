@@ -1,7 +1,7 @@
 """The two streams: steps that give items one by one, for threads and for tasks.
 
-The steps go on when their caller wants the next item; the calls that they have begun go on by
-themselves.
+The steps stop after each item, until their caller wants the next one. The calls that they have
+started go on meanwhile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def stream(transport: Transport, steps: Steps[T], stop: Stop | None = None) -> G
     Args:
         transport: Performs the steps.
         steps: The steps.
-        stop: Ends what the steps have begun, when the stream ends or is closed; None: nothing.
+        stop: Ends what the steps have started, when the stream ends or is closed; None: nothing.
     """
     plan = Plan(lambda _: next_item(steps))
     try:

@@ -1,7 +1,7 @@
 """The sync transport: performs the effects of a flow and blocks.
 
 With a deadline, a request runs in a thread of its own, because a socket timeout limits only one
-step: when time is up, the caller leaves the thread and the request is stopped.
+step. When the deadline comes, the caller leaves the thread and the request is stopped.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ T = TypeVar("T")
 
 _PRIVATE = 0o600
 _DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Errors of the disk, in contrast to those of a wrong path."""
 
 
 class Transport:
@@ -79,7 +80,9 @@ class Transport:
             stop: Ends its calls as closing the client does.
         """
         view = object.__new__(type(self))
-        view.settings, view.shared, view._stop = settings, self.shared, stop
+        view.settings = settings
+        view.shared = self.shared
+        view._stop = stop
         view.session = self.session.of_view(self.settings, settings)
         return view
 
@@ -95,8 +98,8 @@ class Transport:
         self.shared.prepare()
         return self._call(operation, is_raw=True)
 
-    # An interruption between a result and its `return` would lose a write that nobody reports, so
-    # callers return what it returns without a name of their own for it.
+    # The callers of `_call` return its result at once, without a variable for it: an interruption
+    # between the two would lose the result of a write, and nobody would report the write.
     @overload
     def _call(self, operation: Operation[T]) -> T: ...
     @overload
@@ -151,6 +154,7 @@ class Transport:
     def _run_exclusive(self, effect: Exclusive[T]) -> T:
         if is_held(effect.key):
             return drive(effect.steps(), self._perform)
+
         lock = self.shared.resources().locks.setdefault(effect.key, threading.RLock())
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
@@ -162,16 +166,17 @@ class Transport:
                 lock.release()
 
     def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
-        shared = SharedCall()
-        result = join_or_start(effect.key, shared)
-        if result is not None:
-            if not result.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
+        own_call = SharedCall()
+        joined = join_or_start(effect.key, own_call)
+        if joined is not None:
+            if not joined.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-            return result.outcome()
+            return joined.outcome()
+
         try:
-            return shared.complete(effect.key, drive(effect.steps(), self._perform))
+            return own_call.complete(effect.key, drive(effect.steps(), self._perform))
         except BaseException as error:
-            shared.fail(effect.key, error)
+            own_call.fail(effect.key, error)
             raise
 
     def _send(self, effect: Send) -> Reply:
@@ -179,6 +184,7 @@ class Transport:
         client = resources.client_for(effect)
         exchange = Exchange(effect, resources.connections)
         run = exchange.run if effect.until is None else partial(_run_until, effect, exchange)
+
         if self._stop is None:
             return run(client)
         if self._stop.is_set:
@@ -200,19 +206,20 @@ class RawTransport:
 
 
 def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
-    # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
+    # A timeout of httpx limits only one step; a thread can be left when the deadline comes.
     call = ThreadCall(partial(exchange.run, client))
     try:
         call.start()
         if call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
-        effect.is_handed_over = False
+        effect.is_handed_over = False  # nothing runs that could send it
         problem = "cannot start a thread to enforce it; is the interpreter shutting down?"
         raise ConfigurationError(f"deadline: {problem}") from None
     except BaseException:
         exchange.give_up()  # the thread sends nothing from now on
         raise
+
     exchange.give_up()
     raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
@@ -229,6 +236,7 @@ def _call_user(effect: CallUser[T]) -> object:
 def _run_blocking(effect: RunBlocking[T]) -> T:
     if effect.may_be_interrupted and effect.until is None:
         return effect.function()
+
     # In a thread, an interruption of the caller does not stop the function half-way.
     call = ThreadCall(effect.function).start_or_run()
     if not call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):

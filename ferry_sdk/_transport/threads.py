@@ -6,7 +6,7 @@ import threading
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
@@ -17,17 +17,33 @@ from ferry_sdk.errors import ConfigurationError
 if TYPE_CHECKING:
     from ferry_sdk._transport.sync import Transport
 
-Ended = tuple[int, object, BaseException | None]
-"""The number of a call, its result, and its error."""
+Started = tuple[int, BatchCall[Any, Any]]
+"""A call of a batch that has been started, and its number in front of it."""
 GRACE = 0.05
 """Seconds after a deadline in which the HTTP library's own timeouts come first."""
 STOP_TIME = 2.0
 """Seconds to wait for calls that were stopped; a name lookup cannot be stopped."""
 
 
+class Ended(NamedTuple):
+    """A call of a batch that has ended.
+
+    Attributes:
+        number: The number of the call.
+        value: Its result.
+        error: Its error; None if it has a result.
+    """
+
+    number: int
+    value: object = None
+    error: BaseException | None = None
+
+
 def seconds_until(moment: float | None, forever: float, grace: float = 0.0) -> float:
     """Return the seconds until a deadline and its grace; `forever` without one."""
-    return forever if moment is None else min(forever, max(0.0, moment + grace - monotonic()))
+    if moment is None:
+        return forever
+    return min(forever, max(0.0, moment + grace - monotonic()))
 
 
 class BatchThreads:
@@ -53,15 +69,16 @@ class BatchThreads:
         Raises:
             ConfigurationError: `interrupt` was called.
         """
-        while (begun := self._begin()) is not None:
-            self._threads.append(ThreadCall(partial(self._make_calls, begun)).start_or_run())
+        while (started := self._start_next()) is not None:
+            self._threads.append(ThreadCall(partial(self._make_calls, started)).start_or_run())
+
         try:
             ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
         except Empty:
             return None
         if ended is None:
             raise ConfigurationError("the client is closed")
-        return self._batch.answer(*ended)
+        return self._batch.answer(ended.number, ended.value, ended.error)
 
     def interrupt(self) -> None:
         """End the wait for the next answer."""
@@ -76,24 +93,25 @@ class BatchThreads:
         for thread in self._threads:
             thread.ended.wait(seconds_until(end, STOP_TIME))
 
-    def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
+    def _start_next(self, ended: int = 0) -> Started | None:
         """Take the next call if the limit allows it; `ended` calls have just ended."""
         with self._lock:
             self._running -= ended
-            begun = self._batch.start_next(self._running)
-            self._running += begun is not None
-            return begun
+            started = self._batch.start_next(self._running)
+            if started is not None:
+                self._running += 1
+            return started
 
-    def _make_calls(self, begun: tuple[int, BatchCall[Any, Any]] | None) -> None:
+    def _make_calls(self, started: Started | None) -> None:
         """Make a call, and as many more as wait when it has ended."""
-        while begun is not None:
-            number, call = begun
-            ended: Ended
+        while started is not None:
+            number, call = started
             try:
                 settings = self._batch.settings_of(call, self._transport.settings)
                 view = self._transport.view(settings, self._stop)
-                ended = number, copy_context().run(call.make, view), None
+                ended = Ended(number, value=copy_context().run(call.make, view))
             except BaseException as error:  # noqa: BLE001 -- the caller gets it
-                ended = number, None, error
-            begun = self._begin(ended=1)  # first, so that no other thread is started for it
+                ended = Ended(number, error=error)
+
+            started = self._start_next(ended=1)  # first, so that no other thread is started for it
             self._ended.put(ended)

@@ -27,11 +27,20 @@ def context_of(paths: CertificatePaths) -> ssl.SSLContext:
     Raises:
         ConfigurationError: The certificates cannot be read.
     """
-    file = paths.file or (None if paths.folder else certifi.where())
-    folder = None if file else paths.folder
+    file: str | None = None
+    folder: str | None = None
+    if paths.file:
+        file = paths.file
+        sources = [file]
+    elif paths.folder:
+        folder = paths.folder
+        sources = folder.split(os.pathsep)  # SSL_CERT_DIR may contain several folders
+    else:
+        file = certifi.where()
+        sources = [file]
+
+    versions = tuple(_version(source) for source in sources)
     try:
-        # SSL_CERT_DIR may contain several folders.
-        versions = (*map(_version, [file] if file else (folder or "").split(os.pathsep)),)
         return _verified(file, folder, versions)
     except OSError:
         problem = "SSL_CERT_FILE or SSL_CERT_DIR: no certificates can be read"
@@ -41,10 +50,10 @@ def context_of(paths: CertificatePaths) -> ssl.SSLContext:
 def _version(path: str) -> tuple[int, int, int] | None:
     """Return what changes when a file, or a file in a folder, is written."""
     try:
-        now = Path(path).stat()
+        status = Path(path).stat()
     except OSError:  # reading the certificates reports it
         return None
-    return now.st_mtime_ns, now.st_size, now.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 @lru_cache(maxsize=4)

@@ -13,12 +13,12 @@ Attributes = dict[str, str | int]
 
 def server_attributes(host: str, port: int | None) -> Attributes:
     """Return the attributes of a server."""
-    return {"server.address": host} | if_known("server.port", port)
+    return {"server.address": host} | attribute_if_known("server.port", port)
 
 
 def call_attributes(operation: str, problem: str | None) -> Attributes:
     """Return the attributes of a call that has ended."""
-    return {"ferry.operation": operation} | if_known("error.type", problem)
+    return {"ferry.operation": operation} | attribute_if_known("error.type", problem)
 
 
 def result_attributes(response: ResponseEvent) -> Attributes:
@@ -33,6 +33,6 @@ def result_attributes(response: ResponseEvent) -> Attributes:
     return attributes
 
 
-def if_known(name: str, value: str | int | None) -> Attributes:
+def attribute_if_known(name: str, value: str | int | None) -> Attributes:
     """Return an attribute; none if it has no value."""
     return {} if value is None else {name: value}

@@ -29,8 +29,8 @@ _KNOWN_METHODS: Final = frozenset(
 )
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 """The buckets that the semantic conventions advise."""
-_LONG_SECONDS: Final = (30, 60, 120)
-"""The further buckets of what may wait."""
+_SECONDS_WITH_WAITS: Final = (*_SECONDS, 30, 60, 120)
+"""The buckets of what includes waits."""
 
 
 class Meters:
@@ -38,28 +38,41 @@ class Meters:
 
     def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
         meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
-
-        def timer(name: str, description: str, *more: int) -> otel_metrics.Histogram:
-            buckets = (*_SECONDS, *more)
-            return meter.create_histogram(
-                name, "s", description, explicit_bucket_boundaries_advisory=buckets
-            )
-
-        self._requests = timer("http.client.request.duration", "Duration of HTTP client requests.")
-        calls = "Duration of calls, with their retries, waits and additional reads."
-        self._calls = timer("ferry.call.duration", calls, *_LONG_SECONDS)
-        waits = "How long requests waited for the client's limiter."
-        self._limiter = timer("ferry.limiter.wait", waits, *_LONG_SECONDS)
-        retries = "Attempts that failed and were followed by another."
-        self._retries = meter.create_counter("ferry.retry", "{retry}", retries)
-        unknown = "Calls that may have happened."
-        self._unknown = meter.create_counter("ferry.outcome.unknown", "{call}", unknown)
+        self._requests = meter.create_histogram(
+            "http.client.request.duration",
+            unit="s",
+            description="Duration of HTTP client requests.",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._calls = meter.create_histogram(
+            "ferry.call.duration",
+            unit="s",
+            description="Duration of calls, with their retries, waits and additional reads.",
+            explicit_bucket_boundaries_advisory=_SECONDS_WITH_WAITS,
+        )
+        self._limiter = meter.create_histogram(
+            "ferry.limiter.wait",
+            unit="s",
+            description="How long requests waited for the client's limiter.",
+            explicit_bucket_boundaries_advisory=_SECONDS_WITH_WAITS,
+        )
+        self._retries = meter.create_counter(
+            "ferry.retry",
+            unit="{retry}",
+            description="Attempts that failed and were followed by another.",
+        )
+        self._unknown = meter.create_counter(
+            "ferry.outcome.unknown",
+            unit="{call}",
+            description="Calls that may have happened.",
+        )
         self._clients: WeakKeyDictionary[Sized, Attributes] = WeakKeyDictionary()
         meter.create_observable_up_down_counter(
             "http.client.open_connections",
-            [self._observe_connections],
-            "{connection}",
-            "Number of outbound HTTP connections that are currently active or idle on the client.",
+            callbacks=[self._observe_connections],
+            unit="{connection}",
+            description="Number of outbound HTTP connections that are currently active or idle on "
+            "the client.",
         )
 
     def time_request(self, response: ResponseEvent) -> None:

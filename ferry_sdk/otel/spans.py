@@ -38,9 +38,12 @@ class Spans:
             attributes["mcp.method.name"] = request.rpc_method
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
             attributes["http.request.resend_count"] = request.attempt - 1
-        name, kind = f"{request.method} {request.route}", trace.SpanKind.CLIENT
-        parent = trace.set_span_in_context(self._call(request.call))
-        self._attempts[request] = self._tracer.start_span(name, parent, kind, attributes)
+        self._attempts[request] = self._tracer.start_span(
+            f"{request.method} {request.route}",
+            context=trace.set_span_in_context(self._span_of(request.call)),
+            kind=trace.SpanKind.CLIENT,
+            attributes=attributes,
+        )
 
     def end_attempt(self, response: ResponseEvent) -> None:
         """End the span of an attempt."""
@@ -62,13 +65,14 @@ class Spans:
             "ferry.wait": retry.wait,
             "error.type": retry.problem,
         }
-        self._call(retry.call).add_event("ferry.retry", attributes)
+        self._span_of(retry.call).add_event("ferry.retry", attributes)
 
     def end_call(self, outcome: OutcomeEvent) -> None:
         """End the span of a call."""
         span = self._calls.pop(outcome.call, None)
         if span is None:
             span = self._start_call(outcome.call)
+
         if span.is_recording():
             attributes: Attributes = {
                 "ferry.outcome": outcome.outcome,
@@ -80,11 +84,12 @@ class Spans:
             span.set_attributes(attributes)
         span.end()
 
-    def _call(self, call: CallInfo) -> trace.Span:
+    def _span_of(self, call: CallInfo) -> trace.Span:
         """Return the span of a call. Its first event starts it, with the start time of the call."""
         span = self._calls.get(call)
         if span is None:
-            span = self._calls[call] = self._start_call(call)
+            span = self._start_call(call)
+            self._calls[call] = span
         return span
 
     def _start_call(self, call: CallInfo) -> trace.Span:

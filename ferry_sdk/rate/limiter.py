@@ -17,7 +17,7 @@ from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeo
 from ferry_sdk.rate.schedule import UNITS, Limit, MemorySchedule, Schedule
 from ferry_sdk.rate.waiting_queue import WaitingQueue
 
-_TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
+_RATE: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
 _HEADROOM: Final = 1.03
 """How much longer than necessary the pauses are, because the network shortens some of them."""
@@ -58,14 +58,15 @@ class Rate(FlowLimiter):
     """
 
     def __init__(self, rate: str, *, burst: int = 1, storage: str | None = None) -> None:
-        self._limit = _limit(rate, burst)
-        self._rate, self._burst = rate, burst
+        self._limit = _parse_limit(rate, burst)
+        self._rate = rate
+        self._burst = burst
         if storage is not None and not str(storage).startswith(_SCHEMES):
             problem = "expected a URL such as redis://localhost:6379"
             raise InvalidInputError(problem, field="storage")
         self._storage = None if storage is None else str(storage)
         self._queues: dict[int, WaitingQueue] = {}
-        self._queue()
+        self._queue()  # raises if the extra is missing or the URL is not valid
 
     def acquire(self, operation: str) -> None:
         """Wait until a request may leave.
@@ -87,19 +88,23 @@ class Rate(FlowLimiter):
             RequestTimeoutError: The deadline of the call has passed.
             ConnectionFailedError: The storage does not answer.
         """
-        queue, clock = self._queue(), request.clock
+        queue = self._queue()
+        clock = request.clock
         waiter = queue.join(clock(), goes_first=request.goes_first)
         try:
             while (seconds := queue.take(waiter, clock())) is not None:
-                if request.until is not None and (left := request.until - clock()) < seconds:
-                    if left <= 0:
-                        raise RequestTimeoutError("the deadline has passed")
-                    seconds = left
+                if request.until is not None:
+                    left = request.until - clock()
+                    if left < seconds:
+                        if left <= 0:
+                            raise RequestTimeoutError("the deadline has passed")
+                        seconds = left
+
                 if seconds > 0:
                     yield from Sleep(seconds, waiter.signal)
                 elif self._storage is None:
                     queue.reserve(waiter, clock)
-                else:  # asking it takes time
+                else:  # in a thread, because Redis takes time to answer
                     yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
         finally:
             queue.leave(waiter, clock())
@@ -113,22 +118,32 @@ class Rate(FlowLimiter):
         return queue
 
     def __repr__(self) -> str:
-        # The rest of the URL may contain a password.
-        storage = self._storage and f"{urlsplit(self._storage).scheme}://…"
+        # Of the URL only the scheme, because the rest may contain a password.
+        storage = None
+        if self._storage is not None:
+            storage = f"{urlsplit(self._storage).scheme}://…"
         return f"{type(self).__name__}({self._rate!r}, burst={self._burst}, storage={storage!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), burst=self._burst, storage=self._storage), (self._rate,)
 
 
-def _limit(rate: object, burst: object) -> Limit:
-    match = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
+def _parse_limit(rate: object, burst: object) -> Limit:
+    match = _RATE.fullmatch(rate) if isinstance(rate, str) else None
     if match is None:
         raise InvalidInputError('expected a text such as "50/second"', field="rate")
-    number, unit = int(match[1]), match[2]
+    number = int(match[1])
+    unit = match[2]
+
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
         raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
-    return Limit(match[0], number, int(_SECONDS[unit] * _HEADROOM * UNITS), burst)
+
+    return Limit(
+        text=match[0],
+        number=number,
+        interval=int(_SECONDS[unit] * _HEADROOM * UNITS),
+        burst=burst,
+    )
 
 
 @uninterrupted
@@ -151,7 +166,7 @@ def _open_schedule(limit: Limit, storage: str | None) -> Schedule:
 
 
 def _block(effect: Effect[Any]) -> None:
-    """Perform an effect for a thread that asks without a client."""
+    """Perform an effect for a thread that asks a rate itself, without a client."""
     match effect:
         case Sleep(seconds, Signal() as signal):
             woken = Latch()

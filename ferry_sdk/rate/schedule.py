@@ -29,19 +29,28 @@ class Limit(NamedTuple):
     burst: int
 
 
+class Turn(NamedTuple):
+    """The turn of a request.
+
+    Attributes:
+        moment: When it is; if it is not reserved, when to ask for it again.
+        is_reserved: Whether it is reserved.
+    """
+
+    moment: float
+    is_reserved: bool
+
+
 class Schedule(Protocol):
     """Gives turns."""
 
-    def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
+    def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> Turn:
         """Reserve the next turn.
 
         Args:
             clock: The monotonic clock.
             is_urgent: Reserve it however far ahead it is. Else a turn of a shared schedule is
                 reserved late, so that an urgent request of another process can have it.
-
-        Returns:
-            When the turn is, and True; or when to ask again, and False.
 
         Raises:
             ConnectionFailedError: The storage does not answer.
@@ -59,10 +68,10 @@ class MemorySchedule:
         self._bucket = StateBucket([rate], GCRA())
         self._new_item = RateItem
 
-    def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
+    def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> Turn:
         """Reserve the next turn."""
-        del is_urgent
-        turn = clock() - LATENESS
-        while not self._bucket.put(item := self._new_item("ferry_sdk", int(turn * UNITS))):
-            turn += cast("int", self._bucket.waiting(item)) / UNITS
-        return turn, True
+        del is_urgent  # nobody else reserves turns of this schedule
+        moment = clock() - LATENESS
+        while not self._bucket.put(item := self._new_item("ferry_sdk", int(moment * UNITS))):
+            moment += cast("int", self._bucket.waiting(item)) / UNITS
+        return Turn(moment, is_reserved=True)

@@ -14,27 +14,42 @@ __all__ = ["authority", "booking_id", "good", "journal", "new_booking", "noting"
 
 NAMES = ("request", "response", "retry", "outcome")
 
-
 CANARIES = ("id-471", "Canarywoman", "C-Smythe", "Okonkwo", "Marguerite")
+"""Texts of the calls that `call_in_vain` makes; none may be shown."""
 
 
 def call_in_vain(ferry, some_id="id-4711"):
-    """Make calls that fail, with an id and with travellers that no record of them may show."""
+    """Make eight calls that fail, with an id and with travellers that no record may show."""
     selections = [{"availability_id": some_id, "tariff_id": "t", "place_id": "p"}]
-    one = [{"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}]
-    tickets, bookings, mcp = ferry.tickets, ferry.bookings, ferry.mcp
-    of_tickets = (tickets.get, tickets.cancel, tickets.pdf, mcp.view_ticket)
-    for call in [
-        *(partial(call, some_id) for call in (*of_tickets, bookings.get, bookings.confirm)),
-        partial(bookings.create, availabilities=selections, passengers=one),
-        partial(mcp.create_booking, availabilities=selections, passengers=PASSENGERS),
-    ]:
+    traveller = {"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}
+    create = partial(ferry.bookings.create, availabilities=selections, passengers=[traveller])
+    mcp_create = partial(ferry.mcp.create_booking, availabilities=selections, passengers=PASSENGERS)
+    for call in (
+        partial(ferry.tickets.get, some_id),
+        partial(ferry.tickets.cancel, some_id),
+        partial(ferry.tickets.pdf, some_id),
+        partial(ferry.mcp.view_ticket, some_id),
+        partial(ferry.bookings.get, some_id),
+        partial(ferry.bookings.confirm, some_id),
+        create,
+        mcp_create,
+    ):
         with suppress(FerryError):
             call()
 
 
+def shown_canaries(text, *more):
+    """Return the canaries, and the further texts, that a text contains."""
+    return [canary for canary in (*CANARIES, *more) if canary in text]
+
+
 class EventLog:
-    """Hooks that keep their events, in order; those of an `AsyncFerry` let others run meanwhile."""
+    """Hooks that keep their events, in order; those of an `AsyncFerry` let others run meanwhile.
+
+    Attributes:
+        hooks: The hooks of a `Ferry`.
+        ahooks: Those of an `AsyncFerry`.
+    """
 
     def __init__(self):
         self.events = []
@@ -48,13 +63,25 @@ class EventLog:
     def of(self, kind):
         return [event for event in self.events if isinstance(event, kind)]
 
-    kinds = property(lambda self: [type(one).__name__[:-5].lower() for one in self.events])
-    requests = property(lambda self: self.of(RequestEvent))
-    responses = property(lambda self: self.of(ResponseEvent))
-    retries = property(lambda self: self.of(RetryEvent))
+    @property
+    def kinds(self):
+        return [type(event).__name__.removesuffix("Event").lower() for event in self.events]
+
+    @property
+    def requests(self):
+        return self.of(RequestEvent)
+
+    @property
+    def responses(self):
+        return self.of(ResponseEvent)
+
+    @property
+    def retries(self):
+        return self.of(RetryEvent)
 
     @property
     def outcome(self):
+        """The event of the only outcome."""
         (outcome,) = self.of(OutcomeEvent)
         return outcome
 

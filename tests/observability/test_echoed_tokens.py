@@ -48,7 +48,8 @@ class Watched:
     def __init__(self, url, folder, caplog):
         self.events = []
         self._caplog = caplog
-        self._spans, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
+        self._spans = InMemorySpanExporter()
+        self._reader = InMemoryMetricReader()
         tracers = TracerProvider(shutdown_on_exit=False)
         tracers.add_span_processor(SimpleSpanProcessor(self._spans))
         names = ("request", "response", "retry", "outcome")
@@ -79,6 +80,7 @@ class Watched:
 
 @pytest.fixture
 def watch(tmp_path, caplog):
+    """Makes a watched client of a service that answers with a function."""
     caplog.set_level(logging.DEBUG, logger="ferry_sdk")
     left = []
 
@@ -181,7 +183,7 @@ def test_each_reply_has_its_own_id(watch):
 
 
 @pytest.mark.parametrize("name", ["request", "retry", "limiter", "connections"])
-def test_no_id_is_redacted_if_no_hook_sees_it(redactors, name):
+def test_an_id_unseen_by_hooks_is_not_redacted(redactors, name):
     reply = answer(201, BOOKING_CREATED, **{"x-request-id": PLAIN_ID})
     seen = []
     with (
@@ -192,7 +194,7 @@ def test_no_id_is_redacted_if_no_hook_sees_it(redactors, name):
     assert redactors.call_count == 0
 
 
-def test_a_request_id_that_names_nobody_is_not_searched(watch):
+def test_a_plain_request_id_is_not_searched(watch):
     watched = watch(lambda *_: answer(201, BOOKING_CREATED, **{"x-request-id": PLAIN_ID}))
     with patch.object(Redactor, "show", autospec=True) as searched:
         assert create(watched.ferry.with_raw_response).request_id == PLAIN_ID

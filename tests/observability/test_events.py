@@ -11,35 +11,70 @@ from ferry_sdk import AsyncFerry, Ferry, correlation, errors
 from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
 from tests.backend.test_cancellation import by_scope
-from tests.observability.conftest import CANARIES, NAMES, call_in_vain
+from tests.observability.conftest import NAMES, call_in_vain, shown_canaries
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
-from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
+ATTEMPT = ["request", "response"]
 
-def test_a_call_is_a_request_a_response_and_an_outcome(make_client, event_log, ferry_sandbox):
+
+@pytest.fixture
+def read_ports(make_client, event_log):
+    """The events of a read of the ports with a correlation id: request, response, outcome."""
     ferry = make_client()
     with correlation("order-4711"):
         ferry.catalogue.ports()
-    request, response, outcome = event_log.events
+    return event_log.events
+
+
+def test_a_call_has_three_events(read_ports, event_log):
+    assert event_log.kinds == ["request", "response", "outcome"]
+    request, response, outcome = read_ports
     assert request.call is response.request.call is outcome.call
+    assert response.request is request
+
+
+def test_a_request_names_its_call(read_ports):
+    request, _, _ = read_ports
     assert request.call.correlation_id == "order-4711"
     assert request.call.operation == request.operation == "catalogue.ports"
     assert request.attempt == 1
-    assert (request.protocol, request.method, request.route) == ("REST", "GET", "/api/port")
+
+
+def test_a_request_names_its_place(read_ports, ferry_sandbox):
+    request, _, _ = read_ports
     there = urlsplit(ferry_sandbox.base_url)
+    assert (request.protocol, request.method, request.route) == ("REST", "GET", "/api/port")
     assert (request.host, request.port) == (there.hostname, there.port)
-    assert response.request is request
+
+
+def test_a_response_has_a_status(read_ports):
+    _, response, _ = read_ports
     assert (response.status_code, response.problem) == (200, None)
+
+
+def test_a_call_takes_longer_than_its_exchange(read_ports):
+    _, response, outcome = read_ports
     assert 0 < response.seconds <= outcome.seconds < 30
+
+
+def test_an_outcome_has_the_attempts(read_ports):
+    _, response, outcome = read_ports
     assert (outcome.outcome, outcome.problem, outcome.read_back) == ("done", None, False)
     assert [attempt.request_id for attempt in outcome.attempts] == [response.request_id]
+
+
+def test_views_tell_the_same_hooks(make_client, event_log):
+    ferry = make_client()
     ferry.with_options(deadline=20).catalogue.ports()
     raw = ferry.with_raw_response.catalogue.ports()
-    assert event_log.kinds == ["request", "response", "outcome"] * 3
+    assert event_log.kinds == ["request", "response", "outcome"] * 2
     assert event_log.events[-1].call.correlation_id == raw.correlation_id
+
+
+def test_a_deadline_ends_the_exchange(make_client, event_log, ferry_sandbox):
     ferry = make_client()
     ferry.catalogue.ports()  # the first call of a process imports what calls need
     event_log.events.clear()
@@ -49,71 +84,105 @@ def test_a_call_is_a_request_a_response_and_an_outcome(make_client, event_log, f
     assert event_log.responses[0].problem == "RequestTimeoutError"
     assert 0 < event_log.responses[0].seconds < 20
     assert event_log.outcome.outcome == "unknown"
-    event_log.events.clear()
-    caught(errors.ReadOnlyError, ferry.with_options(read_only=True).bookings.confirm, "b-1")
+
+
+def test_an_unsent_call_has_an_outcome(make_client, event_log):
+    ferry = make_client().with_options(read_only=True)
+    caught(errors.ReadOnlyError, ferry.bookings.confirm, "b-1")
     assert event_log.kinds == ["outcome"]
     assert (event_log.outcome.outcome, event_log.outcome.problem) == ("not_sent", "ReadOnlyError")
+
+
+def test_no_event_shows_ids_or_travellers(make_client, event_log, ferry_sandbox):
     call_in_vain(make_client())
-    text = repr(event_log.events)
     assert len(event_log.events) >= 15
-    for canary in (*CANARIES, ferry_sandbox.token):
-        assert canary not in text
+    assert shown_canaries(repr(event_log.events), ferry_sandbox.token) == []
 
 
-def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(event_log, ferry_sandbox):
+def test_an_exchange_is_timed_without_hooks(event_log, ferry_sandbox):
     hooks = {**event_log.hooks, "request": [lambda _: time.sleep(0.1)]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         ferry.catalogue.ports()
     assert event_log.outcome.seconds - event_log.responses[0].seconds >= 0.1
 
 
-def test_a_retry_is_told_between_the_attempts(make_client, event_log, ferry_sandbox):
+@pytest.fixture
+def retried(make_client, event_log, ferry_sandbox):
+    """The events of a read that is refused by the rate, then cut, and then answered."""
     ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
     ferry_sandbox.faults.add("cut_before", "catalogue.ports")
     make_client().catalogue.ports()
-    both = ["request", "response"]
-    assert event_log.kinds == [*both, "retry", *both, "retry", *both, "outcome"]
-    assert [request.attempt for request in event_log.requests] == [1, 2, 3]
-    assert [retry.attempt for retry in event_log.retries] == [1, 2]
-    statuses = [response.status_code for response in event_log.responses]
+    return event_log
+
+
+def test_a_retry_is_told_between_attempts(retried):
+    assert retried.kinds == [*ATTEMPT, "retry", *ATTEMPT, "retry", *ATTEMPT, "outcome"]
+    assert [request.attempt for request in retried.requests] == [1, 2, 3]
+    assert [retry.attempt for retry in retried.retries] == [1, 2]
+
+
+def test_a_retry_names_its_problem(retried):
+    statuses = [response.status_code for response in retried.responses]
     assert {*statuses} == {200, 429, None}
-    problems = {retry.problem for retry in event_log.retries}
+    assert [retry.status_code for retry in retried.retries] == statuses[:2]
+    problems = {retry.problem for retry in retried.retries}
     assert problems == {"RateLimitError", "ConnectionFailedError"}
-    assert [retry.status_code for retry in event_log.retries] == statuses[:2]
-    waited = [attempt.waited for attempt in event_log.outcome.attempts[:2]]
-    assert waited == [retry.wait for retry in event_log.retries]
 
 
-def test_a_lost_reply_and_its_reading_back_are_one_call(
-    make_client, event_log, ferry_sandbox, booking_id
-):
+def test_a_retry_names_its_wait(retried):
+    waits = [attempt.waited for attempt in retried.outcome.attempts[:2]]
+    assert waits == [retry.wait for retry in retried.retries]
+
+
+@pytest.fixture
+def read_back(make_client, event_log, ferry_sandbox, booking_id):
+    """The events of a confirmation whose reply is lost, and that the second read proves."""
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
     assert make_client().bookings.confirm(booking_id).read_back
-    assert [(one.operation, one.attempt, one.route) for one in event_log.requests] == [
+    return event_log
+
+
+def test_a_read_back_is_of_the_same_call(read_back):
+    requests = read_back.requests
+    assert [(request.operation, request.attempt, request.route) for request in requests] == [
         ("bookings.confirm", 1, "/api/booking/confirm"),
         ("bookings.get", 1, "/api/booking/{id}"),
         ("bookings.get", 2, "/api/booking/{id}"),
     ]
-    assert event_log.responses[0].problem == "ConnectionFailedError"
-    assert event_log.responses[0].status_code is None
-    assert {event.call for event in event_log.requests} == {event_log.outcome.call}
-    assert (event_log.outcome.outcome, event_log.outcome.read_back) == ("done", True)
+    assert {request.call for request in requests} == {read_back.outcome.call}
 
 
-@pytest.mark.usefixtures("look_once")
-def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
-    make_client, event_log, ferry_sandbox, booking_id
-):
+def test_a_lost_reply_has_no_status(read_back):
+    assert read_back.responses[0].problem == "ConnectionFailedError"
+    assert read_back.responses[0].status_code is None
+
+
+def test_an_outcome_says_that_it_was_read_back(read_back):
+    assert (read_back.outcome.outcome, read_back.outcome.read_back) == ("done", True)
+
+
+@pytest.fixture
+def unknown(make_client, event_log, ferry_sandbox, booking_id, look_once):
+    """A client, and the error of its confirmation, of which neither reply nor read arrived."""
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     ferry = make_client()
     error = caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking_id)
-    told = event_log.outcome
-    assert (told.outcome, told.problem) == ("unknown", "OutcomeUnknownError")
-    assert told.attempts == error.attempts
-    assert len(event_log.retries) == len(event_log.requests) - 2 > 0
     ferry_sandbox.faults.clear()
+    return ferry, error
+
+
+def test_an_unknown_outcome_is_told(unknown, event_log):
+    _, error = unknown
+    outcome = event_log.outcome
+    assert (outcome.outcome, outcome.problem) == ("unknown", "OutcomeUnknownError")
+    assert outcome.attempts == error.attempts
+    assert len(event_log.retries) == len(event_log.requests) - 2 > 0
+
+
+def test_a_recovery_is_a_call_of_its_own(unknown, event_log):
+    ferry, error = unknown
     event_log.events.clear()
     ferry.recover(error)
     assert event_log.kinds == ["request", "response", "outcome"]
@@ -123,46 +192,66 @@ def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
     assert (event_log.outcome.outcome, event_log.outcome.read_back) == ("done", True)
 
 
-@pytest.mark.parametrize("protocol", mostly_long(["mcp", "rest"]))
-def test_a_token_that_is_renewed_makes_a_retry(make_client, event_log, ferry_sandbox, protocol):
+@pytest.fixture
+def renewing(make_client, ferry_sandbox):
+    """A client whose first token is refused."""
     tokens = iter(["stale", ferry_sandbox.token])
-    ferry = make_client(lambda: next(tokens))
-    assert ferry.catalogue.ports() if protocol == "rest" else ferry.mcp.countries()
+    return make_client(lambda: next(tokens))
+
+
+@pytest.mark.parametrize(
+    "read",
+    mostly_long(
+        [
+            pytest.param(lambda ferry: ferry.mcp.countries(), id="mcp"),
+            pytest.param(lambda ferry: ferry.catalogue.ports(), id="rest"),
+        ]
+    ),
+)
+def test_a_renewed_token_makes_a_retry(renewing, event_log, read):
+    assert read(renewing)
     (retry,) = event_log.retries
     assert (retry.problem, retry.status_code, retry.wait) == ("AuthenticationError", 401, 0.0)
+    assert event_log.requests[-1].attempt == 2
     assert event_log.outcome.outcome == "done"
-    if protocol == "rest":
-        assert event_log.requests[-1].attempt == 2
-        return
+
+
+def test_a_renewed_token_makes_a_new_handshake(renewing, event_log):
+    renewing.mcp.countries()
     assert {(one.protocol, one.route) for one in event_log.requests} == {("MCP", "/mcp")}
-    told = [(one.attempt, one.rpc_method) for one in event_log.requests]
-    assert told[0] == (1, "initialize")
+    methods = [(request.attempt, request.rpc_method) for request in event_log.requests]
+    assert methods[0] == (1, "initialize")
     handshake = [(2, "initialize"), (2, "notifications/initialized")]
-    assert told[-3:] == [*handshake, (2, "resources/read")]
+    assert methods[-3:] == [*handshake, (2, "resources/read")]
     assert event_log.outcome.call.operation == "mcp.countries"
 
 
-def test_a_wait_is_one_call_and_a_voucher_no_address(make_client, event_log, booking_id, tmp_path):
-    ferry = make_client()
+def test_a_wait_is_one_call(make_client, event_log, booking_id):
     with pytest.raises(errors.RequestTimeoutError):
-        ferry.bookings.wait(booking_id, until="ticketed", deadline=0.6)
+        make_client().bookings.wait(booking_id, until="ticketed", deadline=0.6)
     assert len(event_log.requests) > 1
     assert not event_log.retries
     assert event_log.outcome.call.operation == "bookings.wait"
+
+
+def test_a_voucher_shows_no_address(make_client, event_log, booking_id, tmp_path):
+    ferry = make_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
     event_log.events.clear()
     ferry.tickets.save_pdf(ticket_id, tmp_path / "voucher.pdf")
-    assert [one.route for one in event_log.requests] == ["/api/ticket/{id}/pdf", "/{voucher}"]
+    routes = [request.route for request in event_log.requests]
+    assert routes == ["/api/ticket/{id}/pdf", "/{voucher}"]
 
 
-def test_two_who_ask_the_same_have_an_outcome_each(event_log, ferry_sandbox, booking_id, joined):
+def test_joined_calls_have_an_outcome_each(event_log, ferry_sandbox, booking_id, joined):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": event_log.hooks}
-    with Ferry(ferry_sandbox.token, **settings) as one:
-        both = at_once(*[lambda: one.bookings.confirm(booking_id)] * 2)
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
+        confirm = partial(ferry.bookings.confirm, booking_id)
+        first, second = at_once(confirm, confirm)
         eventually(lambda: hold.held and joined)
         hold.release()
-        assert both[0].value() == both[1].value()
+        assert first.value() == second.value()
     assert sorted(event_log.kinds) == ["outcome", "outcome", "request", "response"]
     outcomes = event_log.events[-2:]
     assert {event.outcome for event in outcomes} == {"done"}
@@ -170,21 +259,22 @@ def test_two_who_ask_the_same_have_an_outcome_each(event_log, ferry_sandbox, boo
 
 
 @pytest.mark.parametrize(
-    ("done", "call", "outcome"),
-    [(False, "confirm", "unknown"), (True, "confirm", "unknown"), (False, "guard", "not_sent")],
+    ("held", "is_done", "guards", "outcome"),
+    [
+        pytest.param("bookings.confirm", False, {}, "unknown", id="before the effect"),
+        pytest.param("bookings.confirm", True, {}, "unknown", id="after the effect"),
+        pytest.param("bookings.get", False, {"expect_total": 1}, "not_sent", id="in the guard"),
+    ],
 )
-def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
-    portal, event_log, ferry_sandbox, booking_id, done, call, outcome
+def test_a_cancelled_call_tells_its_outcome(
+    portal, event_log, ferry_sandbox, booking_id, held, is_done, guards, outcome
 ):
-    name = "bookings.confirm" if call == "confirm" else "bookings.get"
-    hold = Hold(ferry_sandbox, name, replies=done)
-    expected = {} if call == "confirm" else {"expect_total": 1}
-
+    hold = Hold(ferry_sandbox, held, replies=is_done)
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": event_log.ahooks}
 
     async def main():
         async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
-            confirm = partial(ferry.bookings.confirm, booking_id, **expected)
+            confirm = partial(ferry.bookings.confirm, booking_id, **guards)
             await by_scope(confirm, lambda: hold.held)
 
     portal.call(main)
@@ -194,7 +284,7 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
     assert event_log.outcome.problem == event_log.responses[0].problem
 
 
-@each("name", OPERATIONS)
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_no_route_shows_an_id(name):
     call = described(name).call
     if isinstance(call, Rest):
@@ -202,19 +292,39 @@ def test_no_route_shows_an_id(name):
         assert call.route == re.sub(r"\b[a-z]-1\b", "{id}", f"/api/{call.path}")
 
 
-def test_hooks_that_cannot_work_are_refused_and_none_are_none():
-    async def async_hook(_): ...
+async def async_hook(_): ...
 
-    known = {"base_url": "https://ferry.example"}
-    for hooks, named in [
-        *[({"ask": [print]}, "ask"), ({"request": ["f"]}, "request"), ({"retry": print}, "retry")],
-        *[({name: [async_hook]}, "AsyncFerry") for name in NAMES],
-    ]:
-        for client in (Ferry, AsyncFerry):
-            if client.__name__ == named:
-                client("t", **known, event_hooks=hooks)
-                continue
-            with pytest.raises(errors.ConfigurationError, match=named):
-                client("t", **known, event_hooks=hooks)
-    for hooks in (None, {}, {"request": []}):
-        assert Ferry("t", **known, event_hooks=hooks)._transport.settings.hooks is None
+
+@pytest.mark.parametrize("client", [Ferry, AsyncFerry])
+@pytest.mark.parametrize(
+    ("hooks", "named"),
+    [
+        pytest.param({"ask": [print]}, "ask", id="an unknown event"),
+        pytest.param({"request": ["f"]}, "request", id="a text in the place of a hook"),
+        pytest.param({"retry": print}, "retry", id="a hook without a list"),
+    ],
+)
+def test_unusable_hooks_are_refused(client, hooks, named):
+    with pytest.raises(errors.ConfigurationError, match=named):
+        client("t", base_url="https://ferry.example", event_hooks=hooks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_async_hook_needs_an_async_client(name):
+    settings = {"base_url": "https://ferry.example", "event_hooks": {name: [async_hook]}}
+    AsyncFerry("t", **settings)
+    with pytest.raises(errors.ConfigurationError, match="AsyncFerry"):
+        Ferry("t", **settings)
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        pytest.param(None, id="None"),
+        pytest.param({}, id="no event"),
+        pytest.param({"request": []}, id="an event without hooks"),
+    ],
+)
+def test_no_hooks_are_none(hooks):
+    ferry = Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
+    assert ferry._transport.settings.hooks is None

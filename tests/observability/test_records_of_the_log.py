@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import ferry_sdk
 from ferry_sdk import FerryError, correlation
 from tests.support import processes
@@ -28,16 +30,18 @@ DOCUMENTED = {
 
 @cache
 def calls():
-    return [
-        (path, node)
-        for path in HOME.rglob("*.py")
-        if re.search(r"\blog(s|g[a-z]+)?\.|\b_?logg?er|getLogger", text := path.read_text("utf-8"))
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call)
-    ]
+    """Return the path and the node of every call in a module that may use a logger."""
+    found = []
+    for path in HOME.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if re.search(r"\blog(s|g[a-z]+)?\.|\b_?logg?er|getLogger", text):
+            nodes = ast.walk(ast.parse(text))
+            found += [(path, node) for node in nodes if isinstance(node, ast.Call)]
+    return found
 
 
 def logger_calls():
+    """Yield the path and the node of every call of a method of a logger."""
     for path, node in calls():
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr.upper()
@@ -50,24 +54,28 @@ def levels_in(node):
     return {level for level in LEVELS if f"logging.{level}" in ast.unparse(node)}
 
 
-def records_of_calls():
-    """The level and the template of every record that the engine's `log` makes."""
+def functions_of_the_engine():
     for path in HOME.glob("_engine/*.py"):
-        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
-            nodes = [*ast.walk(function)] if isinstance(function, ast.FunctionDef) else []
-            texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-            templates = [text for text in texts if "%s" in str(text)]
-            for call in nodes:
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "log":
-                    assert ast.unparse(call.args[2]) == "text", (
-                        f"{path}: a template of another name"
-                    )
-                    (level,) = levels_in(call.args[1])
-                    yield from ((level, template) for template in templates)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                yield path, node
 
 
-def test_the_documented_records_are_those_that_are_logged_to_one_logger_and_no_root():
-    logged = {*records_of_calls()}
+def records_of_calls():
+    """Yield the level and the template of every record that the engine's `log` makes."""
+    for path, function in functions_of_the_engine():
+        nodes = [*ast.walk(function)]
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        templates = [text for text in texts if "%s" in str(text)]
+        for call in nodes:
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "log":
+                assert ast.unparse(call.args[2]) == "text", f"{path}: a template of another name"
+                (level,) = levels_in(call.args[1])
+                yield from ((level, template) for template in templates)
+
+
+def records_of_loggers():
+    """Yield the level and the template of every record that is logged directly."""
     for path, call in logger_calls():
         if path == HOME / "_engine" / "log.py":
             continue  # the one of `records_of_calls`
@@ -75,18 +83,28 @@ def test_the_documented_records_are_those_that_are_logged_to_one_logger_and_no_r
         template = call.args[1 if name == "LOG" else 0]
         assert isinstance(template, ast.Constant), f"{path}: a template that is not plain"
         levels = levels_in(call.args[0]) if name == "LOG" else {name}
-        logged |= {(level, template.value) for level in levels}
+        yield from ((level, template.value) for level in levels)
+
+
+def test_every_record_is_documented():
+    logged = {*records_of_calls(), *records_of_loggers()}
     assert logged == DOCUMENTED
     assert len(logged) == 30
+
+
+def test_two_loggers_are_used():
     names = {
         ast.unparse(node.args[0]) if node.args else ""
         for _, node in calls()
         if ast.unparse(node.func).endswith("getLogger")
     }
-    # The other two are asked about an HTTP library's own records, in `_http`.
+    # The exchange asks for two more, those of an HTTP library's records.
     assert names == {"'ferry_sdk'", "'ferry_sdk.sandbox'", "record.name", "_name"}
-    for name in ("ferry_sdk", "ferry_sdk.sandbox"):
-        assert not logging.getLogger(name).handlers
+
+
+@pytest.mark.parametrize("name", ["ferry_sdk", "ferry_sdk.sandbox"])
+def test_a_logger_has_no_handler(name):
+    assert not logging.getLogger(name).handlers
 
 
 PROGRAM = """
@@ -105,50 +123,80 @@ with Sandbox() as sandbox:
 """
 
 
-def test_the_environment_prints_the_records_once():
+CONFIGURED = "logging.basicConfig(level='DEBUG', format='%(levelname)s %(name)s: %(message)s')"
+TO_NOWHERE = "logging.basicConfig(level='DEBUG', filename=os.devnull)"
+
+
+@pytest.mark.parametrize(
+    ("level", "before", "lines"),
+    [
+        pytest.param("debug", "pass", 2, id="at DEBUG"),
+        pytest.param("DEBUG", CONFIGURED, 2, id="with a handler that prints"),
+        pytest.param("debug", TO_NOWHERE, 2, id="with a handler that does not print"),
+        pytest.param("info", "pass", 0, id="at INFO"),
+        pytest.param("loud", "pass", 0, id="at no level"),
+    ],
+)
+def test_the_environment_prints_records_once(level, before, lines):
+    environment = {**os.environ, "FERRY_LOG": level}
+    ended = processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
     line = "DEBUG ferry_sdk: catalogue.ports: HTTP 200, request id "
-    configured = "logging.basicConfig(level='DEBUG', "
-    for level, before, lines in [
-        ("debug", "pass", 2),
-        ("DEBUG", f"{configured}format='%(levelname)s %(name)s: %(message)s')", 2),
-        ("debug", f"{configured}filename=os.devnull)", 2),
-        ("info", "pass", 0),
-        ("loud", "pass", 0),
-    ]:
-        environment = {**os.environ, "FERRY_LOG": level}
-        ended = processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
-        assert ended.stderr.count(line) == lines, (level, before, ended.stderr)
-        assert ended.stderr.count("order-4711") == lines
-        refused = "FERRY_LOG: expected debug or info\n" if level == "loud" else ""
-        assert ended.stdout == refused
+    assert ended.stderr.count(line) == lines, ended.stderr
+    assert ended.stderr.count("order-4711") == lines
+    refusal = "FERRY_LOG: expected debug or info\n" if level == "loud" else ""
+    assert ended.stdout == refusal
 
 
-def test_a_trip_with_faults_logs_what_is_documented(make_client, ferry_sandbox, ferry, caplog):
-    booking_id = booked(ferry).booking_id
+@pytest.fixture
+def booking_id(ferry):
+    return booked(ferry).booking_id
+
+
+@pytest.fixture
+def records(make_client, ferry_sandbox, booking_id, caplog):
+    """The records of a read with faults, a confirmation whose reply is lost, and a bad create."""
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     caplog.clear()
     tokens = iter(["canary-stale-token", ferry_sandbox.token])
     client = make_client(lambda: next(tokens), event_hooks={"retry": [lambda _: 1 / 0]})
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     with correlation("order-4711"):
         ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)
         client.catalogue.ports()
         ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
         client.bookings.confirm(booking_id)
-        selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
         with suppress(FerryError):
             client.bookings.create(availabilities=[selection], passengers=PASSENGERS)
-    records = [record for record in caplog.records if record.name == "ferry_sdk"]
+    return [record for record in caplog.records if record.name == "ferry_sdk"]
+
+
+@pytest.fixture
+def records_of_attempts(records):
+    """The attributes of the records that are not of a hook."""
+    return [vars(record) for record in records if "hook" not in str(record.msg)]
+
+
+def test_a_trip_logs_what_is_documented(records):
     seen = {(record.levelname, str(record.msg)) for record in records}
     assert seen <= DOCUMENTED
     assert len(seen) == 5
+
+
+def test_a_record_has_an_argument_a_field(records):
     for record in records:
         fields = re.findall(r"%(?:s|d|\.2f)", str(record.msg))
-        assert len(record.args or ()) == len(fields)
+        assert len(record.args or ()) == len(fields), record.msg
+
+
+def test_a_record_ends_with_the_correlation_id(records):
+    for record in records:
         assert record.getMessage().endswith("(correlation id order-4711)")
         assert vars(record)["correlation_id"] == "order-4711"
-    of_calls = [vars(record) for record in records if "hook" not in str(record.msg)]
+
+
+def test_a_record_has_the_fields_of_its_attempt(records_of_attempts):
     names = ("levelname", "operation", "attempt", "status_code", "outcome")
-    assert {tuple(of_call[name] for name in names) for of_call in of_calls} >= {
+    assert {tuple(record[name] for name in names) for record in records_of_attempts} >= {
         ("INFO", "catalogue.ports", 3, 401, "rejected"),
         ("DEBUG", "catalogue.ports", 2, 503, "unknown"),
         ("DEBUG", "catalogue.ports", 4, 200, "done"),
@@ -156,10 +204,17 @@ def test_a_trip_with_faults_logs_what_is_documented(make_client, ferry_sandbox, 
         ("DEBUG", "bookings.get", 1, 200, "done"),
         ("DEBUG", "bookings.create", 1, 422, "rejected"),
     }
-    assert {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
-    for of_call in of_calls:
-        if of_call["request_id"] and of_call["levelname"] == "DEBUG":
-            assert f"request id {of_call['request_id']}" in of_call["message"]
-    assert "Attempt(" not in caplog.text
-    for canary in ("canary-stale-token", ferry_sandbox.token, booking_id, "Okonkwo"):
-        assert canary not in caplog.text
+
+
+def test_a_record_names_the_request_id(records_of_attempts):
+    replies = [record for record in records_of_attempts if record["status_code"] == 200]
+    assert {record["request_id"] for record in replies}
+    for record in records_of_attempts:
+        if record["request_id"] and record["levelname"] == "DEBUG":
+            assert f"request id {record['request_id']}" in record["message"]
+
+
+@pytest.mark.usefixtures("records")
+def test_no_record_shows_ids_or_travellers(caplog, ferry_sandbox, booking_id):
+    canaries = ("canary-stale-token", ferry_sandbox.token, booking_id, "Okonkwo", "Attempt(")
+    assert [canary for canary in canaries if canary in caplog.text] == []

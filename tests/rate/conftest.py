@@ -1,5 +1,7 @@
 """A Redis server, and rates that share it in virtual time."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from ferry_sdk.rate import redis_schedule
@@ -13,6 +15,7 @@ __all__ = ["journal"]
 
 @pytest.fixture(scope="session")
 def redis():
+    """A Redis server; it keeps what earlier tests left there."""
     program = binary()
     if program is None:
         pytest.skip("Redis is not installed: there is no redis-server")
@@ -22,6 +25,7 @@ def redis():
 
 @pytest.fixture
 def url(redis):
+    """The URL of an empty Redis."""
     redis.restart()
     return redis.url
 
@@ -31,8 +35,20 @@ def world():
     return World()
 
 
+@contextmanager
+def virtual_redis_in(world, redis):
+    """Give an empty Redis in the same data centre.
+
+    What its processes draw at random is equal in each run.
+    """
+    redis.restart()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redis_schedule, "random", world.random)
+        yield VirtualRedis(world, redis.url, delay=lambda: world.random.uniform(0.0002, 0.003))
+
+
 @pytest.fixture
-def virtual_redis(world, url, monkeypatch):
-    """A Redis in the same data centre. What its processes draw at random is equal in each run."""
-    monkeypatch.setattr(redis_schedule, "random", world.random)
-    return VirtualRedis(world, url, delay=lambda: world.random.uniform(0.0002, 0.003))
+def virtual_redis(world, redis):
+    """An empty Redis in the same data centre, in virtual time."""
+    with virtual_redis_in(world, redis) as shared:
+        yield shared

@@ -8,6 +8,7 @@ from itertools import count
 
 from ferry_sdk._engine.effects import RunBlocking, Sleep
 from ferry_sdk._engine.limiter import RateRequest
+from ferry_sdk._runtime.threads import do_nothing
 
 
 class Loop:
@@ -36,8 +37,10 @@ class World:
         run_blocking: Calls a function that blocks, and then another one with its error.
     """
 
+    BEGINNING = 1000.0
+
     def __init__(self):
-        self.now = 1000.0
+        self.now = self.BEGINNING
         self.left = []
         self.run_blocking = _run_at_once
         self.random = random.Random(7)  # noqa: S311 -- no secret
@@ -54,6 +57,7 @@ class World:
 
     @property
     def most(self):
+        """The most requests in any second."""
         moments = self.moments
         return max(bisect_left(moments, at + 1) - index for index, at in enumerate(moments))
 
@@ -94,9 +98,19 @@ class World:
 
 
 class Waiting:
+    """A request that waits for its turn.
+
+    Attributes:
+        error: What ended the wait, if it is not the turn.
+        then: Called when the request has left.
+    """
+
     def __init__(self, world, rate, name, loop, request):
-        self.error, self.then = None, lambda: None
-        self._world, self._name, self._loop = world, name, loop
+        self.error = None
+        self.then = do_nothing
+        self._world = world
+        self._name = name
+        self._loop = loop
         self._steps = rate.steps(request)
         self._sleeps = 0
         world.at(world.now, partial(self._go_on, 0), loop)
@@ -125,7 +139,10 @@ class Waiting:
                 self._sleep(effect)
 
     def _end_blocking(self, error):
-        self._advance(partial(self._steps.throw, error) if error else partial(next, self._steps))
+        step = partial(next, self._steps)
+        if error is not None:
+            step = partial(self._steps.throw, error)
+        self._advance(step)
 
     def _sleep(self, effect):
         go_on = partial(self._go_on, self._sleeps)

@@ -2,7 +2,6 @@
 
 import pickle
 import time
-from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -10,34 +9,51 @@ import pytest
 from ferry_sdk import ConnectionFailedError, Rate
 
 
-def turns(rate, count):
-    reserve = partial(rate._queue().schedule.reserve, time.monotonic, is_urgent=True)
-    reserved, are_reserved = zip(*(reserve() for _ in range(count)), strict=True)
-    assert all(are_reserved)
-    return [*reserved]
+def reserve(rate, *, is_urgent):
+    return rate._queue().schedule.reserve(time.monotonic, is_urgent=is_urgent)
 
 
-def test_rates_of_the_same_storage_have_different_turns(url):
+def reserve_urgently(rate, count):
+    """Return the moments of the next turns, however far ahead they are."""
+    turns = [reserve(rate, is_urgent=True) for _ in range(count)]
+    assert all(turn.is_reserved for turn in turns)
+    return [turn.moment for turn in turns]
+
+
+def test_rates_with_one_storage_have_different_turns(url):
     rate = Rate("30/minute", storage=url)
     other = pickle.loads(pickle.dumps(rate))
-    reserved = sorted(turns(rate, 3) + turns(other, 3) + turns(rate, 3))
-    pauses = [after - before for before, after in pairwise(reserved)]
+    moments = reserve_urgently(rate, 3) + reserve_urgently(other, 3) + reserve_urgently(rate, 3)
+    pauses = [after - before for before, after in pairwise(sorted(moments))]
     assert len(pauses) == 8
-    assert all(pause > 1.9 for pause in pauses)
+    assert min(pauses) > 1.9
 
 
-def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url):
-    rate, other = Rate("1/minute", storage=url), Rate("1/minute", storage=url)
-    (before,) = turns(rate, 1)
-    _, is_reserved = rate._queue().schedule.reserve(time.monotonic, is_urgent=False)
-    assert not is_reserved
-    (turn,) = turns(other, 1)
-    assert turn - before == pytest.approx(61.8, abs=1)
-    (turn,) = turns(Rate("2/minute", storage=url), 1)
-    assert turn <= time.monotonic(), "another rate has turns of its own"
+@pytest.fixture
+def slow_rate(url):
+    """A rate of one a minute whose first turn was taken."""
+    rate = Rate("1/minute", storage=url)
+    rate.acquire("the first turn")
+    return rate
 
 
-def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redis):
+def test_a_turn_far_ahead_is_not_reserved(slow_rate):
+    assert not reserve(slow_rate, is_urgent=False).is_reserved
+
+
+def test_a_read_back_elsewhere_reserves_a_far_turn(slow_rate, url):
+    reserve(slow_rate, is_urgent=False)
+    (moment,) = reserve_urgently(Rate("1/minute", storage=url), 1)
+    assert moment - time.monotonic() == pytest.approx(61.8, abs=1)
+
+
+@pytest.mark.usefixtures("slow_rate")
+def test_another_rate_has_turns_of_its_own(url):
+    (moment,) = reserve_urgently(Rate("2/minute", storage=url), 1)
+    assert moment <= time.monotonic()
+
+
+def test_calls_go_on_after_redis_restarts(clients, ferry_sandbox, redis):
     rate = Rate("600/minute", storage=redis.url)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
     ferry.catalogue.ports()
@@ -45,15 +61,34 @@ def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redi
     ferry.catalogue.ports()
 
 
-def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(clients, ferry_sandbox):
+@pytest.fixture
+def failed(clients, ferry_sandbox):
+    """The error of a call whose limiter has no Redis, and a password in its URL."""
     rate = Rate("50/second", storage="redis://user:secret@127.0.0.1:9")
-    settings = {"base_url": ferry_sandbox.base_url, "max_retries": 0}
-    ferry = clients(ferry_sandbox.token, limiter=rate, **settings)
+    ferry = clients(
+        ferry_sandbox.token,
+        limiter=rate,
+        base_url=ferry_sandbox.base_url,
+        max_retries=0,
+    )
     with pytest.raises(ConnectionFailedError, match="the storage of the rate limiter") as failed:
         ferry.catalogue.ports()
-    assert str(failed.value).endswith("(127.0.0.1:9)")
-    assert failed.value.outcome == "not_sent"
-    assert "secret" not in f"{failed.value!r}{failed.value.__cause__!r}"
+    return failed.value
+
+
+def test_a_storage_that_fails_is_named(failed):
+    assert str(failed).endswith("(127.0.0.1:9)")
+
+
+def test_the_password_of_a_storage_is_not_shown(failed):
+    assert "secret" not in f"{failed!r}{failed.__cause__!r}"
+
+
+def test_nothing_is_sent_without_the_storage(failed, ferry_sandbox):
+    assert failed.outcome == "not_sent"
     assert not ferry_sandbox.counters.connections
+
+
+def test_a_storage_whose_host_is_invalid_is_named():
     with pytest.raises(ConnectionFailedError, match=r"\(no\.\.domain:6379\)$"):
         Rate("50/second", storage="redis://no..domain").acquire("a search")

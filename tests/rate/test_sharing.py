@@ -69,6 +69,6 @@ def test_a_thread_sleeps_until_its_turn(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_process_has_a_queue_of_its_own():
+def test_a_forked_process_has_its_own_queue():
     ended = run([sys.executable, "-W", "ignore", "-c", FORKING])
     assert ended.stdout == "0 1\n", ended.stderr

@@ -1,6 +1,7 @@
 """A Redis in virtual time: its clock, its delays and its failures are those of a test."""
 
 import threading
+from itertools import chain
 
 from redis import Redis
 
@@ -24,8 +25,9 @@ class VirtualRedis:
         self.client = Redis.from_url(url)
         self._world = world
         world.run_blocking = self._run_blocking
-        text = redis_schedule._SCRIPT.replace("redis.call('TIME')", "{ARGV[9], ARGV[10]}")
-        assert "TIME" not in text
+        time = "{arguments.seconds, arguments.microseconds}"
+        text = redis_schedule._SCRIPT.replace("redis.call('TIME')", time)
+        assert "'TIME'" not in text
         self._script = self.client.register_script(text)
         self._task = None
 
@@ -52,8 +54,10 @@ class VirtualRedis:
                 self._world.at(self.paused_until, lambda: answer_to(request))
                 return
             keys, args = request
-            now = round((self._world.now + self.ahead) * 1_000_000)
-            answer = self._script(keys=keys, args=(*args, now // 1_000_000, now % 1_000_000))
+            microseconds = round((self._world.now + self.ahead) * 1_000_000)
+            time = {"seconds": microseconds // 1_000_000, "microseconds": microseconds % 1_000_000}
+            args_with_time = [*args, *chain.from_iterable(time.items())]
+            answer = self._script(keys=keys, args=args_with_time)
             self._world.at(self._world.now + self.delay(), lambda: go_on(answer))
 
         go_on()

@@ -13,8 +13,10 @@ from tests.support.exchanges import caught
 from tests.support.injected import LIBRARIES
 from tests.support.trip import PASSENGERS
 
-_SOON, _LATE = 0.05, 20.0
-"""Seconds after which a client gives up what is to hang, and anything else."""
+_SOON = 0.05
+"""Seconds after which a client gives up what is to hang."""
+_LATE = 20.0
+"""Seconds after which it gives up anything else."""
 ABANDONED_BODY = "ignore:Async generator 'httpx._content.ByteStream:ResourceWarning"
 """What trio says where httpx, not httpx2, leaves a body that it could not send to the collector."""
 
@@ -38,7 +40,10 @@ READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.por
 def creation(availability_id="a-1"):
     selection = {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
     booking = {"availabilities": [selection], "passengers": PASSENGERS[:1]}
-    make = lambda ferry: ferry.with_raw_response.bookings.create(**booking)  # noqa: E731
+
+    def make(ferry):
+        return ferry.with_raw_response.bookings.create(**booking)
+
     return Call("POST /api/booking", make, is_write=True)
 
 
@@ -52,6 +57,13 @@ CONFIRM = Call(
 
 
 class Caller:
+    """Makes clients of one kind on top of HTTP clients of the caller.
+
+    Attributes:
+        library: The module of the HTTP clients.
+        tries: How many requests have been made.
+    """
+
     def __init__(self, library, portal, trusted):
         self.library = LIBRARIES[library]
         self.is_async = portal is not None
@@ -61,24 +73,24 @@ class Caller:
         self.tries = 0
 
     def ferry(self, url, *, second=None, hangs=(), timeout=_LATE, **options):
-        """A client of the service there, on an HTTP client with these options.
+        """Return a client of the service there, on an HTTP client with these options.
 
         `second` is called before the second attempt leaves, which gives up no part soon. The first
         one gives up the parts that hang.
         """
 
-        def noted(request):
+        def note(request):
             self.tries += 1
             if self.tries == 1:
                 self.hurry(request, dict.fromkeys(hangs, _SOON))
             if self.tries == 2 and second is not None:
                 second()
 
-        async def noted_async(request):
-            noted(request)
+        async def note_async(request):
+            note(request)
 
         kind = self.library.AsyncClient if self.is_async else self.library.Client
-        hooks = {"request": [noted_async if self.is_async else noted]}
+        hooks = {"request": [note_async if self.is_async else note]}
         http_client = kind(**{"verify": self._trusted, "event_hooks": hooks} | options)
         self._https.append(http_client)
         settings = {"base_url": url, "allow_http": True, "timeout": timeout, "max_retries": 2}

@@ -37,21 +37,39 @@ STATUSES = (
 )
 REASONS = (" OK",) * 6 + ("", " ", "  OK", " Très bien", " tab\there", " bad\x00", " bad\x0b")
 HEADERS = (
-    *("content-type: application/json", "x-request-id: r-1", "retry-after: 5", "date: now"),
-    *(
-        "x-empty:",
-        "x-blank: ",
-        "x-wide:   a  b  ",
-        "x-tabs:\ta\t",
-        "x-accent: Zo\xeb",
-        "x-odd: \x01",
-    ),
-    *("x-fold: a\r\n b", "x-fold: a\r\n\tb\r\n  c", "x-fold:\r\n a", "connection: close"),
-    *("connection: keep-alive", "upgrade: h2c", "X-Request-ID: r-2", "vary: a", "vary: b"),
+    "content-type: application/json",
+    "x-request-id: r-1",
+    "retry-after: 5",
+    "date: now",
+    "x-empty:",
+    "x-blank: ",
+    "x-wide:   a  b  ",
+    "x-tabs:\ta\t",
+    "x-accent: Zo\xeb",
+    "x-odd: \x01",
+    "x-fold: a\r\n b",
+    "x-fold: a\r\n\tb\r\n  c",
+    "x-fold:\r\n a",
+    "connection: close",
+    "connection: keep-alive",
+    "upgrade: h2c",
+    "X-Request-ID: r-2",
+    "vary: a",
+    "vary: b",
 )
 BAD_HEADERS = (
-    *("x-space : a", " x-first: a", "no colon", ": no name", "x-nul: a\0b", "x-cr: a\rb", "x y: a"),
-    *("x-é: a", "x-vertical: a\x0bb", "x-form: a\x0c", "(x): a", "\r\n"),
+    "x-space : a",
+    " x-first: a",
+    "no colon",
+    ": no name",
+    "x-nul: a\0b",
+    "x-cr: a\rb",
+    "x y: a",
+    "x-é: a",
+    "x-vertical: a\x0bb",
+    "x-form: a\x0c",
+    "(x): a",
+    "\r\n",
 )
 LENGTHS = (
     "{}",
@@ -115,16 +133,19 @@ def reply(dice):
     dice.shuffle(lines)
     if dice.random() < 0.15:
         lines.insert(dice.randrange(len(lines) + 1), dice.choice(BAD_HEADERS))
+
     is_odd = dice.random() < 0.3
     first = dice.choice(VERSIONS) + " " + dice.choice(STATUSES) + dice.choice(REASONS)
     if not is_odd:
         first = "HTTP/1.1 200 OK"
     head = "\r\n".join([first, *lines, "", ""])
+
     if dice.random() < 0.15:
         interim = [dice.choice(INTERIM) + "\r\n\r\n" for _ in range(dice.randrange(1, 4))]
         head = "".join(interim) + head
     head = _with_ends(dice, head)
     raw = head.encode("latin-1", "replace") + framed
+
     if dice.random() < 0.05:
         raw = dice.choice([b"\r\n", b"\n", b" "]) + raw
     if dice.random() < 0.1:

@@ -29,11 +29,14 @@ class Service:
     """
 
     def __init__(self, *scripts, listening=True, backlog=16):
-        self.asked, self.tunnels, self.heard = [], [], 0
+        self.asked = []
+        self.tunnels = []
+        self.heard = 0
         self.stopped = threading.Event()
         self._backlog = backlog
         self._scripts = list(scripts)
-        self._threads, self._connections = [], []
+        self._threads = []
+        self._connections = []
         self._open = ExitStack()
         self.listener = self._open.enter_context(socket.socket())
         self.listener.bind(("127.0.0.1", 0))
@@ -91,9 +94,12 @@ class Service:
 
 
 class Connection:
+    """A connection that the service has accepted; scripts use it."""
+
     def __init__(self, service, accepted):
         accepted.settimeout(_LONG)
-        self.service, self.socket = service, accepted
+        self.service = service
+        self.socket = accepted
         self._unread = b""
 
     def receive(self, most=65536):
@@ -102,21 +108,31 @@ class Connection:
         return received
 
     def request(self):
+        """Read a request, and return its method and path; None if the client closes."""
         while b"\r\n\r\n" not in self._unread:
             if not self._receive_more():
                 return None
         head, _, self._unread = self._unread.partition(b"\r\n\r\n")
-        fields = dict(line.partition(b":")[::2] for line in head.lower().split(b"\r\n"))
-        length = int(fields.get(b"content-length", 0))
+
+        length = 0
+        for header in head.lower().split(b"\r\n"):
+            name, _, value = header.partition(b":")
+            if name == b"content-length":
+                length = int(value)
         while len(self._unread) < length:
             if not self._receive_more():
                 return None
         self._unread = self._unread[length:]
+
         method, target = head.split(b" ", 2)[:2]
         _, is_absolute, path = target.decode().rpartition("://")
-        path = "/" + path.partition("/")[2] if is_absolute else path
+        if is_absolute:  # a request to a proxy
+            path = "/" + path.partition("/")[2]
         line = f"{method.decode()} {path}"
-        (self.service.tunnels if method == b"CONNECT" else self.service.asked).append(line)
+        if method == b"CONNECT":
+            self.service.tunnels.append(line)
+        else:
+            self.service.asked.append(line)
         return line
 
     def send(self, status, body=b"", *, length=None):
@@ -169,11 +185,13 @@ def half_a_body(connection):
 
 
 def in_turn(*scripts):
-    def followed(connection):
+    """Return a script that follows others, one after the other."""
+
+    def follow(connection):
         for script in scripts:
             script(connection)
 
-    return followed
+    return follow
 
 
 def over_tls(context, script=serve):
@@ -184,4 +202,6 @@ def read_bytes(count):
     return in_turn(*[lambda connection: connection.receive(1)] * count)
 
 
-cut, reset, read_request = Connection.close, Connection.reset, Connection.request
+cut = Connection.close
+reset = Connection.reset
+read_request = Connection.request

@@ -61,7 +61,6 @@ from ferry_sdk._transport.http11 import replies
 from ferry_sdk.journal import Journal
 from tests.support.costs import Costs, counting
 from tests.support.samples import BOOKING, TICKET
-from tests.support.tables import each
 from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="the library's own client is what is counted")
@@ -352,44 +351,54 @@ def load():
 
 def recorded_costs():
     """Return the record of this Python, or of the newest before it; of none, the oldest."""
-    record = {tuple(map(int, version.split("."))): rows for version, rows in load().items()}
-    known = [version for version in record if version <= sys.version_info]
-    return record[max(known, default=min(record))]
+    record = load()
+    numbers = {version: tuple(map(int, version.split("."))) for version in record}
+    not_newer = [version for version in record if numbers[version] <= sys.version_info]
+    if not_newer:
+        return record[max(not_newer, key=numbers.get)]
+    return record[min(record, key=numbers.get)]
 
 
-def test_a_call_costs_no_more_than_recorded():
-    recorded = recorded_costs()
-    too_much = []
-    for row in ROWS:
-        costs, limits = costs_of(row), recorded[row]
-        if any(costs[name] > SPARE * limits[name] for name in limits):
-            too_much.append(f"{row}: {costs}, recorded {limits}")
-    assert not too_much, f"to record anew: {COMMAND}"
+@pytest.mark.parametrize("row", ROWS)
+def test_a_call_costs_no_more_than_recorded(row):
+    recorded = recorded_costs()[row]
+    costs = costs_of(row)
+    too_much = [name for name in recorded if costs[name] > SPARE * recorded[name]]
+    assert not too_much, f"{costs}, recorded {recorded}; to record anew: {COMMAND}"
 
 
-@each("row", [row for row in ROWS if "socket" in row])
+@pytest.mark.parametrize("row", [row for row in ROWS if "socket" in row])
 def test_each_call_over_a_socket_costs_the_same(row):
     assert len(set(counts_of(row, ()))) == 1
 
 
-@each("name, most", [("create", MOST_CREATE), ("read", MOST_READ)])
+BARS = pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        pytest.param("create", MOST_CREATE, id="create"),
+        pytest.param("read", MOST_READ, id="read"),
+    ],
+)
+
+
+@BARS
 def test_a_sync_call_keeps_its_bar(name, most):
     assert bytecodes_of(f"sync {name} over a socket") <= most
 
 
-@each("name, most", [("create", MOST_CREATE), ("read", MOST_READ)])
+@BARS
 def test_an_async_call_keeps_its_bar(name, most):
     """The own work of the event loop is left out."""
     assert bytecodes_of(f"async {name} over a socket", EVENT_LOOP) <= most
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_hooks_add_at_most_half(kind):
     plain = bytecodes_of(f"{kind} create over a socket")
     assert bytecodes_of(f"{kind} create with hooks over a socket") <= 1.5 * plain
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_spans_add_at_most_half(kind):
     """OpenTelemetry's own work is left out: its two spans cost more than half of a create."""
     plain = bytecodes_of(f"{kind} create over a socket")
@@ -397,25 +406,25 @@ def test_spans_add_at_most_half(kind):
     assert bytecodes_of(row, ("opentelemetry",)) <= 1.5 * plain
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_refusal_costs_few_plain_creates(kind):
     plain = bytecodes_of(f"{kind} create over a socket")
     assert bytecodes_of(f"{kind} refused create over a socket") <= 2.5 * plain
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_travellers_cost_little_more_than_dicts(kind):
     plain = bytecodes_of(f"{kind} create over a socket")
     assert bytecodes_of(f"{kind} create with Travellers over a socket") <= 1.15 * plain
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_travellers_cost_little_more_in_memory(kind):
     plain = bytecodes_of(f"{kind} create")
     assert bytecodes_of(f"{kind} create with Travellers") <= 1.15 * plain
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_long_number_costs_no_more(kind):
     usual = costs_of(f"{kind} search of 24")
     long = costs_of(f"{kind} search of 24, one number is long")

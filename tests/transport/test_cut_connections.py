@@ -20,12 +20,14 @@ def not_http(connection):
 
 
 LONG = creation("x" * 16_000_000)
+"""A request that the system does not take at once."""
 UNREAD = {
     "at once": do.cut,
     "after the first byte": do.in_turn(do.read_bytes(1), do.cut),
     "by a reset after the first byte": do.in_turn(do.read_bytes(1), do.reset),
     "in the head": do.in_turn(do.read_bytes(60), do.cut),
 }
+"""How a connection ends before the request was read whole."""
 READ_WHOLE = {
     "before the reply": do.cut,
     "by a reset before the reply": do.reset,
@@ -33,14 +35,19 @@ READ_WHOLE = {
     "in the reply's body": do.in_turn(do.half_a_body, do.cut),
     "after nonsense": do.in_turn(not_http, do.cut),
 }
+"""How it ends afterwards."""
 
 
-@pytest.mark.parametrize("fault", [*UNREAD, *READ_WHOLE])
-def test_a_request_that_is_cut(caller, any_call, fault):
-    seen = fault in READ_WHOLE
-    script = do.in_turn(do.read_request, READ_WHOLE[fault]) if seen else UNREAD[fault]
-    with Service(script, do.serve) as service:
-        is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=seen)
+@pytest.mark.parametrize("fault", UNREAD)
+def test_a_request_cut_while_it_is_sent(caller, any_call, fault):
+    with Service(UNREAD[fault], do.serve) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.url), service)
+
+
+@pytest.mark.parametrize("fault", READ_WHOLE)
+def test_a_request_cut_before_its_reply(caller, any_call, fault):
+    with Service(do.in_turn(do.read_request, READ_WHOLE[fault]), do.serve) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=1)
 
 
 def cut_after_its_request_id(connection):
@@ -49,7 +56,7 @@ def cut_after_its_request_id(connection):
     )
 
 
-def test_request_id_of_a_cut_reply_is_known(caller):
+def test_the_request_id_of_a_cut_reply(caller):
     with Service(do.in_turn(do.read_request, cut_after_its_request_id, do.cut)) as service:
         error = caught(OutcomeUnknownError, creation().make, caller.ferry(service.url))
     assert error.request_id == error.attempts[0].request_id == "r-7"
@@ -66,16 +73,32 @@ def test_a_request_over_tls_that_is_cut(caller, call, fault, good):
         is_sent_once(caller, call, caller.ferry(service.secure_url), service)
 
 
-@pytest.mark.parametrize("is_reset", tiers.mostly_long([False, True]))
-def test_a_request_too_long_for_the_system_to_take(caller, is_reset):
-    # It pauses for less than the client waits.
-    then = do.in_turn(lambda _: time.sleep(0.02), do.reset) if is_reset else do.hang
-    with Service(do.in_turn(do.read_bytes(1), then), do.serve) as service:
+@pytest.mark.parametrize(
+    "end",
+    tiers.mostly_long(
+        [
+            pytest.param(do.hang, id="the service hangs"),
+            # It pauses for less than the client waits.
+            pytest.param(do.in_turn(lambda _: time.sleep(0.02), do.reset), id="a reset"),
+        ]
+    ),
+)
+def test_a_long_request_that_is_not_taken(caller, end):
+    with Service(do.in_turn(do.read_bytes(1), end), do.serve) as service:
         is_sent_once(caller, LONG, caller.ferry(service.url, hangs=["write"]), service)
 
 
-@pytest.mark.parametrize("end", [do.cut, do.reset])
-def test_a_kept_connection_that_ends_before_or_as_the_next_request_comes(caller, any_call, end):
+ENDS = pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(do.cut, id="cut"),
+        pytest.param(do.reset, id="reset"),
+    ],
+)
+
+
+@ENDS
+def test_a_kept_connection_that_ended(caller, any_call, end):
     ended = threading.Event()
     with Service(do.in_turn(do.serve_once, end, lambda _: ended.set()), do.serve) as service:
         ferry = caller.ferry(service.url)
@@ -83,6 +106,10 @@ def test_a_kept_connection_that_ends_before_or_as_the_next_request_comes(caller,
         assert ended.wait(20)
         assert sent(any_call.make(ferry).attempts) == [True]
         assert service.asked == [READ.line, any_call.line]
+
+
+@ENDS
+def test_a_kept_connection_that_ends_meanwhile(caller, any_call, end):
     with Service(do.in_turn(do.serve_once, do.read_bytes(1), end), do.serve) as service:
         ferry = caller.ferry(service.url)
         READ.make(ferry)

@@ -100,7 +100,7 @@ def test_a_cut_voucher_is_not_saved(ferry_over, tmp_path, name):
 
 
 @each("name", BROKEN_OFF)
-def test_a_voucher_that_broke_off_is_not_saved(ferry_over, tmp_path, name):
+def test_a_voucher_broken_off_is_not_saved(ferry_over, tmp_path, name):
     with Vouchers(BROKEN_OFF[name]) as service:
         save = ferry_over(service.url, max_retries=0).tickets.save_pdf
         with pytest.raises(FerryError):

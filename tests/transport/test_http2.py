@@ -15,6 +15,8 @@ pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
 class Peer:
+    """A service of HTTP/2 on one connection."""
+
     def __init__(self, connection):
         self._connection = connection
         self._lines: dict[int, str] = {}
@@ -24,11 +26,12 @@ class Peer:
         self._flush()
 
     def begun(self):
+        """Wait until a request begins."""
         while not self._lines and self._read():
             pass
 
     def request(self):
-        """The stream of the next request, read whole; 0 where the client closes instead."""
+        """Return the stream of the next request, read whole; 0 if the client closes instead."""
         while not self._whole:
             if not self._read():
                 return 0
@@ -42,7 +45,7 @@ class Peer:
         self._flush()
 
     def go_away(self, last):
-        """Promise that nothing after that stream is or will be done."""
+        """Promise that nothing was done after a stream, and that nothing will be."""
         for stream, line in self._lines.items():
             if stream > last:
                 self._connection.service.asked.remove(line)
@@ -81,7 +84,7 @@ def many(authority):
     return context
 
 
-def test_no_handshake(caller, any_call, many, untrusted):
+def test_a_handshake_that_fails(caller, any_call, many, untrusted):
     with Service(over_tls(untrusted), over_http2(many)) as service:
         is_tried_again(caller, any_call, caller.ferry(service.secure_url, http2=True), service)
 
@@ -95,25 +98,24 @@ def reset_by(code):
     return refused
 
 
-FAULTS = {
-    "cut as it begins": Peer.begun,
-    "sent away at once": lambda peer: peer.go_away(0),
-    "cut when it is whole": Peer.request,
-    # that nothing was done with it is not said in a way that reaches us
-    "refused": reset_by(ErrorCodes.REFUSED_STREAM),
-    "reset": reset_by(ErrorCodes.INTERNAL_ERROR),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_stream(caller, any_call, fault, many):
-    seen = fault in ("cut when it is whole", "refused", "reset")
-    with Service(over_http2(many, FAULTS[fault]), over_http2(many)) as service:
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        pytest.param(Peer.begun, 0, id="cut as it begins"),
+        pytest.param(lambda peer: peer.go_away(0), 0, id="sent away at once"),
+        pytest.param(Peer.request, 1, id="cut when it is whole"),
+        # Its code says that nothing was done, but the HTTP library does not pass it on.
+        pytest.param(reset_by(ErrorCodes.REFUSED_STREAM), 1, id="refused"),
+        pytest.param(reset_by(ErrorCodes.INTERNAL_ERROR), 1, id="reset"),
+    ],
+)
+def test_a_stream_that_fails(caller, any_call, fault, seen, many):
+    with Service(over_http2(many, fault), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
-def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_call, many):
+def test_a_stream_promised_unread_moves_on(caller, any_call, many):
     def sent_away(peer):
         first = peer.request()
         peer.answer(first)

@@ -32,10 +32,13 @@ def test_a_connection_that_is_refused_for_ever(caller, any_call):
         is_never_sent(caller, any_call, caller.ferry(service.url), ConnectionFailedError)
 
 
-def test_a_name_that_is_not_found_or_cannot_be_one(caller, call):
+def test_a_name_that_is_not_found(caller, call):
     # Asking for it may take longer than is given.
     ferry = caller.ferry("http://ferry.invalid", timeout=1)
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
+
+
+def test_a_name_that_is_too_long(caller, call):
     with pytest.raises((ConfigurationError, ConnectionFailedError)) as refused:
         call.make(caller.ferry(f"http://{'a' * 64}.example"))
     assert refused.value.outcome == "not_sent"

@@ -14,9 +14,7 @@ import trustme
 from ferry_sdk import ConfigurationError, ConnectionFailedError
 from ferry_sdk._transport import default_client
 from tests.support import samples
-from tests.support.cases import case
 from tests.support.exchanges import caught
-from tests.support.tables import each
 from tests.support.trip import search_arguments
 from tests.test_public_names import loaded_after
 from tests.transport.calls import CREATE, READ
@@ -40,64 +38,112 @@ def trusted(authority, tmp_path, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
 
 
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+def test_the_environments_proxy_gets_plain_requests(clients, monkeypatch, name):
+    with Service(serve) as proxy:
+        monkeypatch.setenv(name, f"127.0.0.1:{proxy.port}")
+        ferry = clients("t", base_url="http://ferry.example", allow_http=True)
+        assert len(CREATE.make(ferry).attempts) == 1
+        assert proxy.asked == [CREATE.line]
+
+
 @pytest.mark.usefixtures("trusted")
-def test_the_environments_proxy_is_used_for_http_and_asked_for_a_tunnel(clients, monkeypatch, good):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        with case(name), monkeypatch.context() as environment, Service(serve) as proxy:
-            environment.setenv(name, f"127.0.0.1:{proxy.port}")
-            ferry = clients("t", base_url="http://ferry.example", allow_http=True)
-            assert len(CREATE.make(ferry).attempts) == 1
-            assert proxy.asked == [CREATE.line]
-    for name in ("HTTPS_PROXY", "ALL_PROXY"):
-        script = in_turn(tunnel, over_tls(good))
-        with case(name), monkeypatch.context() as environment, Service(script) as proxy:
-            environment.setenv(name, proxy.url)
-            READ.make(clients("t", base_url="https://localhost"))
-            assert (proxy.tunnels, proxy.asked) == (["CONNECT localhost:443"], [READ.line])
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "ALL_PROXY"])
+def test_the_environments_proxy_makes_a_tunnel(clients, monkeypatch, good, name):
+    with Service(in_turn(tunnel, over_tls(good))) as proxy:
+        monkeypatch.setenv(name, proxy.url)
+        READ.make(clients("t", base_url="https://localhost"))
+        assert (proxy.tunnels, proxy.asked) == (["CONNECT localhost:443"], [READ.line])
 
 
-HERE = ("127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost")
-NOT_PROXIED = ("127.0.0.1", "*", "elsewhere.example,127.0.0.1")
-PASSED = [
-    *(({name: None}, "127.0.0.1") for name in ("http_proxy", "ALL_PROXY", "HTTPS_PROXY")),
-    *(({"HTTP_PROXY": None}, host) for host in HERE),
-    *(({"ALL_PROXY": None, "NO_PROXY": hosts}, "127.0.0.1") for hosts in NOT_PROXIED),
-]
+@pytest.fixture
+def proxy():
+    """A proxy of plain HTTP, which the environment does not name yet."""
+    with Service(serve) as proxy:
+        yield proxy
 
 
-@each(("environment", "host"), PASSED)
-def test_plain_http_to_this_machine_passes_no_proxy(clients, monkeypatch, environment, host):
-    with Service(serve) as service, Service(serve) as proxy, monkeypatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value or proxy.url)
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        pytest.param("http_proxy", "127.0.0.1", id="http_proxy"),
+        pytest.param("ALL_PROXY", "127.0.0.1", id="ALL_PROXY"),
+        pytest.param("HTTPS_PROXY", "127.0.0.1", id="HTTPS_PROXY"),
+        pytest.param("HTTP_PROXY", "127.0.0.1", id="HTTP_PROXY"),
+        pytest.param("HTTP_PROXY", "localhost", id="to localhost"),
+        pytest.param("HTTP_PROXY", "127.9.9.9", id="to another address of this machine"),
+        pytest.param("HTTP_PROXY", "[::1]", id="to an address of IPv6"),
+        pytest.param("HTTP_PROXY", "x.localhost", id="to a name below localhost"),
+    ],
+)
+def test_plain_http_here_passes_no_proxy(clients, monkeypatch, proxy, name, host):
+    monkeypatch.setenv(name, proxy.url)
+    with Service(serve) as service:
         url = f"http://{host}:{service.port}"
         with suppress(ConnectionFailedError):  # the service listens on one address only
             READ.make(clients("t", base_url=url, max_retries=0))
         assert host not in {"127.0.0.1", "localhost"} or service.asked == [READ.line]
-        assert proxy.heard == 0
+    assert proxy.heard == 0
 
 
-@each("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("hosts", ["127.0.0.1", "*", "elsewhere.example,127.0.0.1"])
+def test_an_exempt_host_passes_no_proxy(clients, monkeypatch, proxy, hosts):
+    monkeypatch.setenv("ALL_PROXY", proxy.url)
+    monkeypatch.setenv("NO_PROXY", hosts)
+    with Service(serve) as service:
+        READ.make(clients("t", base_url=service.url, max_retries=0))
+        assert service.asked == [READ.line]
+    assert proxy.heard == 0
+
+
+@pytest.fixture(params=["127.0.0.1", "localhost"])
+def local(request):
+    """A service on this machine, and its URL."""
+    with Service(serve) as service:
+        yield service, f"http://{request.param}:{service.port}"
+
+
+@pytest.fixture
+def lead_elsewhere(monkeypatch):
+    """Has connections lead to another machine."""
+
+    def lead():
+        monkeypatch.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
+
+    return lead
+
+
 @pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
-def test_plain_http_is_not_sent_where_localhost_is_elsewhere(clients, monkeypatch, host, name):
+def test_plain_http_is_not_sent_elsewhere(clients, monkeypatch, local, lead_elsewhere, name):
+    service, url = local
     monkeypatch.setenv(name, "http://127.0.0.1:9")
-    elsewhere = lambda _: ("203.0.113.9", 80)  # noqa: E731
-    with Service(serve) as service, monkeypatch.context() as later:
-        url = f"http://{host}:{service.port}"
-        with monkeypatch.context() as names:
-            names.setattr(socket.socket, "getpeername", elsewhere)
-            refused = caught(ConfigurationError, CREATE.make, clients("t", base_url=url))
-        assert str(refused).startswith("base_url: ")
-        assert refused.outcome == "not_sent"
-        assert not service.asked
-        READ.make(clients("t", base_url=url))
-        later.setattr(socket.socket, "getpeername", elsewhere)
-        READ.make(clients("t", base_url=url, allow_http=True))
+    lead_elsewhere()
+    refused = caught(ConfigurationError, CREATE.make, clients("t", base_url=url))
+    assert str(refused).startswith("base_url: ")
+    assert refused.outcome == "not_sent"
+    assert not service.asked
 
 
-@each("rest", ["ftp://ada:{}@h:1", "http://ada:{}@h:p", "none://{}"])
-def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, rest):
-    monkeypatch.setenv("ALL_PROXY", rest.format("s3cret"))
+@pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
+def test_plain_http_is_sent_if_allowed(clients, monkeypatch, local, lead_elsewhere, name):
+    service, url = local
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    READ.make(clients("t", base_url=url))
+    lead_elsewhere()
+    READ.make(clients("t", base_url=url, allow_http=True))
+    assert service.asked == [READ.line] * 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("ftp://ada:s3cret@h:1", id="another protocol"),
+        pytest.param("http://ada:s3cret@h:p", id="an invalid port"),
+        pytest.param("none://s3cret", id="an unknown protocol"),
+    ],
+)
+def test_an_unusable_proxy_is_not_shown(clients, monkeypatch, url):
+    monkeypatch.setenv("ALL_PROXY", url)
     refused = caught(ConfigurationError, READ.make, clients("t", base_url="https://ferry.example"))
     assert "a proxy that cannot be used" in str(refused)
     assert "s3cret" not in str(refused)
@@ -105,19 +151,20 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, res
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_authority_is_read_when_a_client_is_made(clients, good, monkeypatch, tmp_path):
+def test_each_client_reads_the_authorities_itself(clients, good, monkeypatch, tmp_path):
     other = tmp_path / "other"  # a folder of an authority that does not vouch for the service
     other.mkdir()
     trustme.CA().cert_pem.write_to_path(str(other / "authority.pem"))
     with Service(over_tls(good)) as service:
         settings = {"base_url": service.secure_url, "max_retries": 0}
-        early = clients("t", **settings)
+        with_file = clients("t", **settings)
         monkeypatch.delenv("SSL_CERT_FILE")
-        late = clients("t", **settings)
+        with_neither = clients("t", **settings)
         monkeypatch.setenv("SSL_CERT_DIR", str(other))
-        READ.make(early)
-        for untrusting in (late, clients("t", **settings)):
-            assert_not_trusted(untrusting)
+        with_folder = clients("t", **settings)
+        READ.make(with_file)
+        assert_not_trusted(with_neither)
+        assert_not_trusted(with_folder)
         assert service.asked == [READ.line]
 
 
@@ -129,17 +176,18 @@ def assert_not_trusted(ferry):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
+    """The file that the environment names; its authority does not vouch for the service."""
     file = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
     return file
 
 
-@pytest.mark.parametrize("proxy", ["NOTHING", "HTTPS_PROXY"])
-def test_a_renewed_authority_is_seen(clients, authority, good, file, monkeypatch, proxy):
+@pytest.mark.parametrize("name", ["NOTHING", "HTTPS_PROXY"])
+def test_a_renewed_authority_is_seen(clients, authority, good, file, monkeypatch, name):
     script = over_tls(good)
-    with Service(in_turn(tunnel, script) if proxy == "HTTPS_PROXY" else script) as service:
-        monkeypatch.setenv(proxy, service.url)
+    with Service(in_turn(tunnel, script) if name == "HTTPS_PROXY" else script) as service:
+        monkeypatch.setenv(name, service.url)
         assert_not_trusted(clients("t", base_url=service.secure_url, max_retries=0))
         authority.cert_pem.write_to_path(str(file))
         READ.make(clients("t", base_url=service.secure_url))
@@ -147,23 +195,27 @@ def test_a_renewed_authority_is_seen(clients, authority, good, file, monkeypatch
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_authorities_are_read_once_for_all_connections(clients, good, monkeypatch):
+def test_equal_authorities_are_read_once(clients, good, monkeypatch):
     read = Mock(side_effect=ssl.create_default_context)
     monkeypatch.setattr(ssl, "create_default_context", read)
     with Service(over_tls(good)) as service:
-        for _ in range(3):
-            READ.make(clients("t", base_url=service.secure_url))
+        READ.make(clients("t", base_url=service.secure_url))
+        READ.make(clients("t", base_url=service.secure_url))
     assert read.call_count == 1
 
 
-@pytest.mark.parametrize("proxy", ["NOTHING", "HTTPS_PROXY"])
-@pytest.mark.parametrize("is_missing", [True, False])
-def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
-    clients, file, monkeypatch, proxy, is_missing
-):
-    file.unlink() if is_missing else file.write_text("no certificate")
+@pytest.mark.parametrize("name", ["NOTHING", "HTTPS_PROXY"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda file: file.unlink(), id="missing"),
+        pytest.param(lambda file: file.write_text("no certificate"), id="no certificate"),
+    ],
+)
+def test_unreadable_certificates_are_named(clients, file, monkeypatch, name, spoil):
+    spoil(file)
     with Service(serve) as service:
-        monkeypatch.setenv(proxy, service.url)
+        monkeypatch.setenv(name, service.url)
         refused = caught(ConfigurationError, CREATE.make, clients("t", base_url=service.secure_url))
         assert "SSL_CERT_FILE" in str(refused)
         assert (refused.outcome, service.heard) == ("not_sent", 0)
@@ -173,7 +225,8 @@ class Wrapper:
     """Looks like what it wraps, as the wrappers of tracers do."""
 
     def __init__(self, wrapped, seen):
-        self.wrapped, self.seen = wrapped, seen
+        self.wrapped = wrapped
+        self.seen = seen
 
     @property
     def __class__(self):
@@ -183,7 +236,9 @@ class Wrapper:
         return getattr(self.wrapped, name)
 
     def __get__(self, instance, owner):
-        return Wrapper(self.wrapped.__get__(instance, owner), self.seen) if instance else self
+        if instance is None:
+            return self
+        return Wrapper(self.wrapped.__get__(instance, owner), self.seen)
 
     def __call__(self, *args, **options):
         self.seen.append("call")
@@ -199,25 +254,30 @@ def as_a_function(wrapped, seen):
 
 
 WAYS = {
-    "client": [(httpx.Client, "send"), (httpx.AsyncClient, "send")],
-    "transport": [
-        (httpx.HTTPTransport, "handle_request"),
-        (httpx.AsyncHTTPTransport, "handle_async_request"),
-    ],
+    ("client", "sync"): (httpx.Client, "send"),
+    ("client", "async"): (httpx.AsyncClient, "send"),
+    ("transport", "sync"): (httpx.HTTPTransport, "handle_request"),
+    ("transport", "async"): (httpx.AsyncHTTPTransport, "handle_async_request"),
+    ("pool", "sync"): (httpcore.ConnectionPool, "handle_request"),
+    ("pool", "async"): (httpcore.AsyncConnectionPool, "handle_async_request"),
 }
+"""The class and the method that a tracer patches, by what it patches."""
+PATCHED = ["client", "transport"]
 if httpx.__name__ == "httpx":  # httpx2 has a pool of its own
-    WAYS["pool"] = [
-        (httpcore.ConnectionPool, "handle_request"),
-        (httpcore.AsyncConnectionPool, "handle_async_request"),
-    ]
+    PATCHED.append("pool")
+
+
+def patch(monkeypatch, clients, way, wrapper, seen):
+    """Wrap a method of httpx, so that its calls are noted."""
+    owner, method = WAYS[way, "async" if clients.is_async else "sync"]
+    monkeypatch.setattr(owner, method, wrapper(vars(owner)[method], seen))
 
 
 @pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", PATCHED)
 def test_calls_use_what_was_put_into_httpx(clients, ferry_sandbox, monkeypatch, way, wrapper):
     seen = []
-    owner, method = WAYS[way][clients.is_async]
-    monkeypatch.setattr(owner, method, wrapper(vars(owner)[method], seen))
+    patch(monkeypatch, clients, way, wrapper, seen)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     assert ferry.catalogue.ports()
     assert ferry.catalogue.ports()
@@ -226,7 +286,7 @@ def test_calls_use_what_was_put_into_httpx(clients, ferry_sandbox, monkeypatch, 
 
 @pytest.fixture
 def replace_client(clients, monkeypatch):
-    """A function that puts a subclass in the place of httpx's client, and counts its instances."""
+    """Replaces httpx's client by a subclass, and returns a list that grows with its instances."""
     name = "AsyncClient" if clients.is_async else "Client"
     made = []
 
@@ -242,25 +302,20 @@ def replace_client(clients, monkeypatch):
     return replace
 
 
-def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, replace_client):
+def test_a_replaced_class_of_httpx_is_used(clients, ferry_sandbox, replace_client):
     made = replace_client()
     assert clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url).catalogue.ports()
     assert len(made) == 1
 
 
-def patched(monkeypatch, clients, way, wrapper, seen):
-    owner, method = WAYS[way][clients.is_async]
-    monkeypatch.setattr(owner, method, wrapper(vars(owner)[method], seen))
-
-
 @pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", PATCHED)
 def test_a_late_patch_sees_the_next_request(clients, monkeypatch, way, wrapper):
     with Service(serve) as service:
         ferry = clients("t", base_url=service.url)
         READ.make(ferry)
         seen = []
-        patched(monkeypatch, clients, way, wrapper, seen)
+        patch(monkeypatch, clients, way, wrapper, seen)
         CREATE.make(ferry)
         READ.make(ferry)
         assert seen == ["call"] * 2
@@ -270,12 +325,14 @@ def test_a_late_patch_sees_the_next_request(clients, monkeypatch, way, wrapper):
 def test_a_patch_between_attempts_sees_the_retry(clients, monkeypatch):
     seen = []
 
-    def patch(_event):
-        patched(monkeypatch, clients, "client", as_a_function, seen)
+    def patch_client(_event):
+        patch(monkeypatch, clients, "client", as_a_function, seen)
 
-    refuse = lambda connection: connection.send("503 Service Unavailable")  # noqa: E731 -- one line of a script
+    def refuse(connection):
+        connection.send("503 Service Unavailable")
+
     with Service(in_turn(read_request, refuse), serve) as service:
-        ferry = clients("t", base_url=service.url, event_hooks={"retry": [patch]})
+        ferry = clients("t", base_url=service.url, event_hooks={"retry": [patch_client]})
         READ.make(ferry)
     assert seen == ["call"]
 
@@ -301,7 +358,7 @@ def test_after_a_patch_httpx_is_left(clients, monkeypatch):
     with Service(serve) as service:
         ferry = clients("t", base_url=service.url)
         with monkeypatch.context() as tracer:
-            patched(tracer, clients, "client", as_a_function, [])
+            patch(tracer, clients, "client", as_a_function, [])
             READ.make(ferry)
         monkeypatch.setattr(httpx.Response, "iter_raw", None)
         monkeypatch.setattr(httpx.Response, "aiter_raw", None)
@@ -318,52 +375,63 @@ def test_a_class_replaced_later_is_used(clients, replace_client):
     assert len(made) == 1
 
 
-EXEMPT = [
-    ("::1", "[::1]"),
-    ("[::1]", "[::1]"),
-    ("[::1]:80, other.example", "[::1]:80"),
-    ("127.0.0.0/8", "127.0.0.1"),
-    ("10.0.0.0/8 127.0.0.0/30", "127.0.0.1"),
-    ("[::]/0", "[::1]"),
-    ("127.0.0.1", "127.0.0.1"),
-    (".example,LOCALHOST", "localhost"),
-    ("*.localhost", "ferry.localhost"),
-    ("localhost", "localhost"),
-    ("*", "127.0.0.1"),
-]
-PROXIED = [
-    ("10.0.0.0/8", "127.0.0.1"),
-    ("[::2]", "[::1]"),
-    ("::/64", "ferry.example"),
-    ("ample", "ferry.example"),
-    ("", "ferry.example"),
-]
-
-
-def is_proxied(clients, hosts, host):
-    """Return whether a voucher or a call to a host passes the proxy; nothing is sent."""
+def is_proxied(clients, host):
+    """Return whether a request to a host would pass the proxy; nothing is sent."""
     ferry = clients("t", base_url=f"https://{host}")
-    made = ferry._target if clients.is_async else ferry
-    default = default_client.DefaultClients(made._transport.settings, is_async=clients.is_async)
+    settings = (ferry._target if clients.is_async else ferry)._transport.settings
+    default = default_client.DefaultClients(settings, is_async=clients.is_async)
     transport = default.usual._transport_for_url(httpx.URL(f"https://{host}/api"))
     return transport is not default.usual._transport
 
 
-@each(("hosts", "host"), EXEMPT)
-def test_no_proxy_exempts_hosts_addresses_and_networks(clients, monkeypatch, hosts, host):
+@pytest.mark.parametrize(
+    ("hosts", "host"),
+    [
+        pytest.param("::1", "[::1]", id="an address of IPv6"),
+        pytest.param("[::1]", "[::1]", id="an address in brackets"),
+        pytest.param("[::1]:80, other.example", "[::1]:80", id="an address with a port"),
+        pytest.param("127.0.0.0/8", "127.0.0.1", id="a network"),
+        pytest.param("10.0.0.0/8 127.0.0.0/30", "127.0.0.1", id="one of two networks"),
+        pytest.param("[::]/0", "[::1]", id="a network in brackets"),
+        pytest.param("127.0.0.1", "127.0.0.1", id="an address"),
+        pytest.param(".example,LOCALHOST", "localhost", id="a name in capitals"),
+        pytest.param("*.localhost", "ferry.localhost", id="names below one"),
+        pytest.param("localhost", "localhost", id="a name"),
+        pytest.param("*", "127.0.0.1", id="everything"),
+    ],
+)
+def test_no_proxy_exempts(clients, monkeypatch, hosts, host):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", hosts)
-    assert not is_proxied(clients, hosts, host)
+    assert not is_proxied(clients, host)
 
 
-@each(("hosts", "host"), PROXIED)
-def test_no_proxy_exempts_nothing_else(clients, monkeypatch, hosts, host):
+@pytest.mark.parametrize(
+    ("hosts", "host"),
+    [
+        pytest.param("10.0.0.0/8", "127.0.0.1", id="another network"),
+        pytest.param("[::2]", "[::1]", id="another address"),
+        pytest.param("::/64", "ferry.example", id="a name in the place of an address"),
+        pytest.param("ample", "ferry.example", id="the end of a name"),
+        pytest.param("", "ferry.example", id="nothing"),
+    ],
+)
+def test_no_proxy_does_not_exempt(clients, monkeypatch, hosts, host):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", hosts)
-    assert is_proxied(clients, hosts, host)
+    assert is_proxied(clients, host)
 
 
-@each("hosts", ["[::1", "192.168.*", "a/b", "ferry.example,10.0.0.0/99", "http://[x"])
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        pytest.param("[::1", id="half a bracket"),
+        pytest.param("192.168.*", id="a pattern of addresses"),
+        pytest.param("a/b", id="a name with a size"),
+        pytest.param("ferry.example,10.0.0.0/99", id="a network that is too small"),
+        pytest.param("http://[x", id="half a URL"),
+    ],
+)
 def test_an_unreadable_no_proxy_is_named(clients, monkeypatch, hosts):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", hosts)
@@ -395,12 +463,20 @@ asyncio.run(search())
 """
 
 
-def test_a_client_loads_little_and_a_search_no_httpx(ferry, ferry_sandbox):
-    assert not {"httpx", "httpcore", "tenacity", "aiohttp", "certifi"} & loaded_after(MADE)
-    values = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
-    loaded = loaded_after(SEARCHED_ASYNC.format(**values, arguments=search_arguments()))
+def test_a_client_that_makes_no_call_loads_little():
+    loaded = loaded_after(MADE)
+    assert loaded.isdisjoint({"httpx", "httpcore", "tenacity", "aiohttp", "certifi"})
+
+
+def test_a_search_loads_no_httpx(ferry_sandbox):
+    program = SEARCHED_ASYNC.format(
+        token=ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        arguments=search_arguments(),
+    )
+    loaded = loaded_after(program)
     assert "ferry_sdk._transport.http11.async_client" in loaded
-    assert not {"httpx", "httpx2", "aiohttp"} & loaded
+    assert loaded.isdisjoint({"httpx", "httpx2", "aiohttp"})
 
 
 SEARCHED_SYNC = """
@@ -410,7 +486,10 @@ with ferry_sdk.Ferry({token!r}, base_url={base_url!r}) as ferry:
 """
 
 
-def test_a_sync_search_loads_no_jar_of_cookies(ferry, ferry_sandbox):
-    values = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
-    loaded = loaded_after(SEARCHED_SYNC.format(**values, arguments=search_arguments()))
-    assert not {"http.cookiejar", "httpx"} & loaded
+def test_a_sync_search_loads_no_jar_of_cookies(ferry_sandbox):
+    program = SEARCHED_SYNC.format(
+        token=ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        arguments=search_arguments(),
+    )
+    assert loaded_after(program).isdisjoint({"http.cookiejar", "httpx"})

@@ -43,28 +43,30 @@ class Insistent(Silent):
         return await self.inner.handle_async_request(request)
 
 
-def test_a_silent_one_that_loses_the_reply(caller, any_call):
+def test_a_silent_transport_that_loses_the_reply(caller, any_call):
     with Service(in_turn(read_request, cut), serve) as service:
         ferry = caller.ferry(service.url, transport=Silent(caller.transport()))
         is_sent_once(caller, any_call, ferry, service, seen=1)
 
 
 @pytest.mark.parametrize("kind", [Silent, Insistent])
-def test_one_that_is_refused(caller, call, kind):
+def test_a_transport_that_is_refused(caller, call, kind):
     with Service(serve, listening=False) as service:
         ferry = caller.ferry(service.url, transport=kind(caller.transport()))
         is_never_sent(caller, call, ferry, ConnectionFailedError)
 
 
-def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
+def test_a_silent_transport_whose_proxy_hangs_up(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
         ferry = caller.ferry("https://localhost", transport=transport)
         assert sent(caught(OutcomeUnknownError, CREATE.make, ferry).attempts) == [True]
 
 
-def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
-    refuse = lambda connection: connection.service.refuse()  # noqa: E731
+def test_an_insistent_transport_that_is_refused_later(caller):
+    def refuse(connection):
+        connection.service.refuse()
+
     with Service(in_turn(read_request, refuse, cut)) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
         error = caught(OutcomeUnknownError, CREATE.make, ferry)

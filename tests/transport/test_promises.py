@@ -42,7 +42,8 @@ class Notes:
     """
 
     def __init__(self, *headers):
-        self.connections, self.cookies = [], []
+        self.connections = []
+        self.cookies = []
         self._headers = "".join(f"{header}\r\n" for header in headers).encode()
         self._numbers = {}
 
@@ -224,14 +225,14 @@ def test_closing_frees_every_connection(ferry_over):
 @pytest.mark.parametrize(
     ("header", "seconds", "connections"),
     [
-        ("x-none: 1", 3.9, [1, 1]),
-        ("x-none: 1", 4.1, [1, 2]),
-        ("keep-alive: timeout=3", 1.9, [1, 1]),
-        ("Keep-Alive: max=9, Timeout = 3", 2.1, [1, 2]),
-        ("keep-alive: timeout=3600", 4.1, [1, 2]),
-        ("keep-alive: timeout=1", 0.1, [1, 2]),
-        ("keep-alive: timeout=0", 0.0, [1, 2]),
-        ("keep-alive: timeout=soon", 3.9, [1, 1]),
+        pytest.param("x-none: 1", 3.9, [1, 1], id="no hint, in time"),
+        pytest.param("x-none: 1", 4.1, [1, 2], id="no hint, late"),
+        pytest.param("keep-alive: timeout=3", 1.9, [1, 1], id="three seconds, in time"),
+        pytest.param("Keep-Alive: max=9, Timeout = 3", 2.1, [1, 2], id="three seconds, late"),
+        pytest.param("keep-alive: timeout=3600", 4.1, [1, 2], id="an hour, late"),
+        pytest.param("keep-alive: timeout=1", 0.1, [1, 2], id="one second"),
+        pytest.param("keep-alive: timeout=0", 0.0, [1, 2], id="no second"),
+        pytest.param("keep-alive: timeout=soon", 3.9, [1, 1], id="no number"),
     ],
 )
 def test_an_idle_connection_is_kept(ferry_over, clock, header, seconds, connections):
@@ -244,22 +245,28 @@ def test_an_idle_connection_is_kept(ferry_over, clock, header, seconds, connecti
     assert notes.connections == connections
 
 
-WRITES = {
-    "create": CREATE.make,
-    "any path": lambda ferry: ferry.request("POST", "api/booking", json={}),
-}
-
-
 @pytest.mark.parametrize("ferry_over", OWN, indirect=True)
-@pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize(("seconds", "connections"), [(0.4, [1, 1, 1]), (0.6, [1, 2, 2])])
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(CREATE.make, id="create"),
+        pytest.param(lambda ferry: ferry.request("POST", "api/booking", json={}), id="any path"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("seconds", "connections"),
+    [
+        pytest.param(0.4, [1, 1, 1], id="in time"),
+        pytest.param(0.6, [1, 2, 2], id="late"),
+    ],
+)
 def test_an_unproven_write_takes_a_fresh_connection(ferry_over, clock, write, seconds, connections):
     notes = Notes()
     with Service(notes) as service:
         ferry = ferry_over(service.url)
         READ.make(ferry)
         clock.now += seconds
-        WRITES[write](ferry)
+        write(ferry)
         READ.make(ferry)
     assert notes.connections == connections
 
@@ -287,18 +294,26 @@ def test_a_write_that_a_read_proves_reuses_connections(ferry_over, clock):
 
 
 @pytest.mark.parametrize("ferry_over", MADE_OF_HTTPX, indirect=True)
-def test_httpx_sends_unproven_writes_on_connections_apart(ferry_over, monkeypatch):
+def test_httpx_sends_unproven_writes_apart(ferry_over, monkeypatch):
     monkeypatch.setattr(default_client, "IDLE_BEFORE_WRITE", -1.0)  # every idle time is too long
     notes = Notes()
     with Service(notes) as service:
         ferry = ferry_over(service.url)
-        for call in (READ, CREATE, CREATE, READ):
-            call.make(ferry)
+        READ.make(ferry)
+        CREATE.make(ferry)
+        CREATE.make(ferry)
+        READ.make(ferry)
     assert notes.connections == [1, 2, 3, 1]
 
 
 @pytest.mark.parametrize("ferry_over", MADE_OF_HTTPX, indirect=True)
-@pytest.mark.parametrize(("kept_for", "connections"), [(60.0, [1, 1]), (-1.0, [1, 2])])
+@pytest.mark.parametrize(
+    ("kept_for", "connections"),
+    [
+        pytest.param(60.0, [1, 1], id="in time"),
+        pytest.param(-1.0, [1, 2], id="late"),
+    ],
+)
 def test_httpx_keeps_idle_connections_as_long(ferry_over, monkeypatch, kept_for, connections):
     monkeypatch.setattr(default_client, "KEPT_FOR", kept_for)
     notes = Notes()

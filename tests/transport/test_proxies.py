@@ -70,10 +70,15 @@ AFTER_A_BYTE = do.in_turn(do.read_bytes(1), do.cut)
 AFTER_THE_REQUEST = do.in_turn(do.read_request, do.cut)
 # Nobody can tell whether a request got any further than a proxy that answers itself.
 REFUSED = do.in_turn(refusal("502 Bad Gateway"), do.serve)
-FORWARDED = [(do.cut, 0), (AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1), (REFUSED, 1)]
 
 
-@pytest.mark.parametrize(("fault", "seen"), [(AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1)])
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        pytest.param(AFTER_A_BYTE, 0, id="after a byte"),
+        pytest.param(AFTER_THE_REQUEST, 1, id="after the request"),
+    ],
+)
 def test_a_tunnel_that_is_cut(caller, any_call, fault, seen, good):
     cut_off, whole = do.over_tls(good, fault), do.over_tls(good)
     with Service(do.in_turn(tunnel, cut_off), do.in_turn(tunnel, whole)) as service:
@@ -81,8 +86,16 @@ def test_a_tunnel_that_is_cut(caller, any_call, fault, seen, good):
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
-@pytest.mark.parametrize(("fault", "seen"), FORWARDED)
-def test_a_forwarded_request_that_is_cut(caller, any_call, fault, seen):
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        pytest.param(do.cut, 0, id="cut at once"),
+        pytest.param(AFTER_A_BYTE, 0, id="cut after a byte"),
+        pytest.param(AFTER_THE_REQUEST, 1, id="cut after the request"),
+        pytest.param(REFUSED, 1, id="refused by the proxy"),
+    ],
+)
+def test_a_forwarded_request_that_fails(caller, any_call, fault, seen):
     with Service(fault, do.serve) as service:
         ferry = caller.ferry("http://ferry.example", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)

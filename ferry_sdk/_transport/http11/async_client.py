@@ -1,4 +1,4 @@
-"""An HTTP client for the tasks of an event loop.
+"""An HTTP client for the tasks of an event loop; its steps are those of `client`.
 
 It is a module of its own because it loads asyncio, which threads do not need.
 """
@@ -51,24 +51,28 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
         slot = self._slots.take() or await self._wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
+
         try:
-            slot.stream, unwanted = self._idle_connections.take(
+            slot.stream, unusable = self._idle_connections.take(
                 request.origin, request.longest_idle
             )
-            for idle in (*unwanted, *self._slots.lost()):
-                await _close_shielded(idle)
+            for stream in (*unusable, *self._slots.lost()):
+                await _close_shielded(stream)
             connection = slot.stream or await self._connect(request, slot)
+
             data = request.encode()
             await request.trace(SEND_STEP, {"network_stream": connection})
             try:  # noqa: SIM105 -- `suppress` is slow, and every call comes here
                 await connection.write(data, request.write)
             except httpcore.WriteError:
                 pass  # the reply, or its absence, shows the outcome
-            del data
+            del data  # a body may be large, and a reply may take long
+
             reader = replies.new_reader()
             while not reader.status_code:
                 reader.feed(await connection.read(PIECE, request.read))
-            reader.is_complete |= request.is_head
+            if request.is_head:
+                reader.is_complete = True
         except GeneratorExit:  # the event loop has ended, so nothing can be awaited
             raise
         except BaseException:
@@ -77,8 +81,12 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
             if failed is not None:
                 await _close_shielded(failed)
             raise
-        read = partial(connection.read, PIECE, request.read)
-        response = Response(reader, read, partial(self._end, reader, request, slot))
+
+        response = Response(
+            reader,
+            read=partial(connection.read, PIECE, request.read),
+            end=partial(self._end, reader, request, slot),
+        )
         hint = response.headers.by_name.get("keep-alive")
         if hint is not None:
             slot.kept_for = seconds_to_keep(hint)
@@ -101,10 +109,13 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
         loop = asyncio_loop()
         if loop is None:
             return _pause_on_trio(waiter, seconds)
+
         if self._timer is None or self._timer.when() > loop.time() + seconds:
-            earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
-            if earlier is not None:
-                earlier.cancel()
+            replaced = self._timer
+            self._timer = loop.call_later(seconds, self._wake_all)
+            if replaced is not None:
+                replaced.cancel()
+
         woken: asyncio.Future[None] = loop.create_future()
         waiter.wake = partial(_complete, woken)
         return woken
@@ -116,29 +127,34 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
 
     async def _connect(self, request: PreparedRequest, slot: _Slot) -> AsyncNetworkStream:
         host, port, is_tls = request.origin
+        # First, because without readable certificates a connection is of no use.
         context = self._new_context() if is_tls else None
+
         await request.trace(f"{CONNECT_STEP}.started", {})
         connect = connect_tcp if asyncio_loop() is not None else _ON_TRIO.connect_tcp
         slot.stream = stream = await connect(host, port, request.connect)
         await request.trace(f"{CONNECT_STEP}.complete", {"return_value": stream})
+
         if context is not None:
             slot.stream = stream = await stream.start_tls(context, host, request.connect)
             await request.trace(f"{TLS_STEP}.complete", {"return_value": stream})
         return stream
 
     async def _end(self, reader: Reader, request: PreparedRequest, slot: _Slot) -> None:
+        """Give the connection back or close it, and release the slot."""
         stream = slot.stream
-        if stream is None:
+        if stream is None:  # the response was closed before
             return
-        unwanted = [stream]
+
+        to_close = [stream]
         try:
             slot.stream = None  # otherwise it would be closed as lost
             if reader.is_reusable and reader.is_read:
-                unwanted = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
+                to_close = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
         finally:
             self._slots.release(slot)
-            for ended in unwanted:
-                await _close_shielded(ended)
+            for unwanted in to_close:
+                await _close_shielded(unwanted)
 
     async def aclose(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""

@@ -1,8 +1,14 @@
 """Connections on asyncio, with the interface of httpcore's network streams.
 
 A stream is a `BufferedProtocol` of asyncio, because the streams of anyio, which httpcore uses, cost
-several times as much. It has one timer, which is not cancelled after each wait: a timer that comes
-too early for the current wait starts again.
+several times as much.
+
+- The event loop calls `get_buffer` and `buffer_updated` when bytes arrive. They become a piece in
+  `_pieces`, which `read` returns.
+- `read` and `write` wait with `_wait`, for a future that `_wake` completes when anything happens.
+  They then look again whether it was what they wait for.
+- A stream has one timer for all its waits. It is not cancelled at the end of a wait, because most
+  timers would be: a timer that fires too early for the current wait starts again, see `_end_wait`.
 """
 
 from __future__ import annotations
@@ -77,7 +83,8 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Record the end of the connection."""
-        self._has_ended, self._error = True, exc
+        self._has_ended = True
+        self._error = exc
         self._wake()
 
     def pause_writing(self) -> None:
@@ -93,12 +100,14 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         """Return the next piece; nothing at the end of the data."""
         while not (self._pieces or self._has_ended):
             await self._wait(timeout, httpcore.ReadTimeout)
+
         if self._pieces:
             piece = self._pieces.pop(0)
             if self._unread > _MOST_UNREAD >= self._unread - len(piece):
                 self._transport.resume_reading()
             self._unread -= len(piece)
             return piece
+
         if self._error is not None:
             raise httpcore.ReadError(str(self._error))
         return b""
@@ -110,6 +119,7 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
             # come together, which costs fewer iterations.
             self._loop.call_soon(self._transport.write, buffer)
             return
+
         for start in range(0, len(buffer), _AT_ONCE):
             self._transport.write(buffer[start : start + _AT_ONCE])
             while self._is_full and not self._has_ended:
@@ -159,7 +169,12 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
             self._waiter.set_result(None)
 
     async def _wait(self, seconds: float | None, error: type[Exception]) -> None:
-        """Wait for something to happen."""
+        """Wait for something to happen.
+
+        Args:
+            seconds: The longest wait; None: no limit.
+            error: Raised if nothing happens in time.
+        """
         self._waiter = self._loop.create_future()
         self._until = None
         if seconds is not None:
@@ -168,6 +183,7 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
                 if self._timer is not None:
                     self._timer.cancel()
                 self._timer = self._loop.call_at(self._until, self._end_wait)
+
         try:
             await self._waiter
         except TimeoutError:
@@ -176,13 +192,18 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
             self._waiter = None
 
     def _end_wait(self) -> None:
-        """End the wait if its time has passed; data of this iteration of the loop came before."""
+        """End the current wait if its time has passed; else start the timer again.
+
+        Data that arrived in this iteration of the event loop has completed the wait before.
+        """
         self._timer = None
-        if self._waiter is not None and self._until is not None and not self._waiter.done():
-            if self._until > self._loop.time():
-                self._timer = self._loop.call_at(self._until, self._end_wait)
-            else:
-                self._waiter.set_exception(TimeoutError())
+        if self._waiter is None or self._waiter.done() or self._until is None:
+            return
+
+        if self._until > self._loop.time():
+            self._timer = self._loop.call_at(self._until, self._end_wait)
+        else:
+            self._waiter.set_exception(TimeoutError())
 
 
 async def connect_tcp(host: str, port: int, timeout: float | None) -> AsyncioStream:  # noqa: ASYNC109 -- the interface of httpcore
@@ -200,47 +221,62 @@ async def _connect(address: tuple[str, int]) -> AsyncioStream:
 
 
 async def _addresses_of(host: str, port: int) -> list[tuple[str, int]]:
-    """Return the addresses of a host; the second one is of the other family, if there is one."""
+    """Return the addresses of a host, each once.
+
+    The first is the one that the system prefers. Those of the other family follow, such as IPv4
+    after IPv6, and then the rest of the first family: often one family does not work at all.
+    """
     with suppress(ValueError):  # it is a name
         ipaddress.ip_address(host)
         return [(host, port)]
+
     loop = asyncio.get_running_loop()
-    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    later = sorted(addresses[1:], key=lambda info: info[0] == addresses[0][0])
-    return [*dict.fromkeys((str(info[4][0]), port) for info in (*addresses[:1], *later))]
+    entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    hosts = [(family, str(socket_address[0])) for family, *_, socket_address in entries]
+    first_family = hosts[0][0]
+    other_family = [address for family, address in hosts if family != first_family]
+    same_family = [address for family, address in hosts if family == first_family]
+    in_order = [same_family[0], *other_family, *same_family[1:]]
+    return [(address, port) for address in dict.fromkeys(in_order)]
 
 
 async def _connect_to_any(addresses: list[tuple[str, int]]) -> AsyncioStream:
     """Connect to the first address that answers, as RFC 8305 describes.
 
+    The next address is tried when the one before has failed, or has not answered for a while. Two
+    may connect at the same time; only the first one is kept.
+
     asyncio can do so too, but loses a connection if the caller is cancelled when it is made.
     """
-    made: list[AsyncioStream] = []
+    connected: list[AsyncioStream] = []
     errors: list[Exception] = []
 
-    async def attempt(address: tuple[str, int], ended: anyio.Event) -> None:
+    async def attempt(address: tuple[str, int], failed: anyio.Event) -> None:
         try:
-            made.append(await _connect(address))
+            connected.append(await _connect(address))
             group.cancel_scope.cancel()
         except Exception as error:  # noqa: BLE001 -- the caller gets it
             errors.append(error)
-            ended.set()
+            failed.set()
 
-    is_done = False
+    chosen: AsyncioStream | None = None
     try:
         async with anyio.create_task_group() as group:
             for address in addresses:
-                ended = anyio.Event()
-                group.start_soon(attempt, address, ended)
+                failed = anyio.Event()
+                group.start_soon(attempt, address, failed)
                 with anyio.move_on_after(_NEXT_ADDRESS):
-                    await ended.wait()
-        is_done = bool(made)
+                    await failed.wait()
+        if connected:
+            chosen = connected[0]
     finally:
-        for unwanted in made[is_done:]:
-            unwanted.abort()
-    if not is_done:
+        for stream in connected:
+            if stream is not chosen:
+                stream.abort()
+
+    if chosen is None:
         raise errors[-1]
-    return made[0]
+    return chosen
 
 
 @contextmanager

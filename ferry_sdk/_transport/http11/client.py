@@ -1,8 +1,18 @@
 """An HTTP client for threads, and what it shares with the one for tasks.
 
-A request takes a slot, then an idle or a new connection. The slot holds the connection while it is
-in use. If a call is interrupted between two instructions, its slot is garbage-collected, and the
-next call closes the connection that it held.
+What `send` does, for ``GET https://ferry.example/api/port``:
+
+1. It takes a slot, or waits for one: a client has as many slots as connections may be in use.
+2. It takes the idle connection to ``ferry.example`` that was used last, or connects. The slot holds
+   the connection from now on. Idle connections that have ended are closed.
+3. It reports `SEND_STEP` to the trace function, which raises if the request must not leave. Then
+   it writes the request.
+4. It reads until the head of the reply is complete, and returns a `Response` with the body unread.
+5. The caller reads the body and closes the response. That gives the connection back, if the reply
+   was read to its end and the service keeps the connection, and releases the slot.
+
+If a step fails, the connection is closed and the slot released. If a call is interrupted between
+two instructions, its slot is garbage-collected, and the next call closes its connection.
 """
 
 from __future__ import annotations
@@ -37,9 +47,10 @@ LARGE_PIECE: Final = 256 * 1024
 CONNECT_STEP: Final = "connection.connect_tcp"
 TLS_STEP: Final = "connection.start_tls"
 SEND_STEP: Final = "http11.send_request_headers.started"
+"""The last step before the first byte. These names are those of httpcore's ``trace``."""
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
-
+"""What a path or a query contains unchanged; other characters are percent-encoded."""
 
 Origin = tuple[str, int, bool]
 """The server of a request: its encoded host, its port, whether it uses TLS."""
@@ -85,14 +96,18 @@ class PreparedRequest(NamedTuple):
         Raises:
             ConfigurationError: A header is invalid.
         """
+        content = self.content or b""
+        # Not a comprehension, which takes twice the bytecodes: every request comes here.
         lines = [self.first_lines, *map(": ".join, self.headers.items())]
         if self.content is not None or self.first_lines.startswith("POST "):
-            lines.append(f"Content-Length: {len(self.content or b'')}")
+            lines.append(f"Content-Length: {len(content)}")
         head = "\r\n".join(lines)
-        # The first lines are two.
-        if head.count("\n") != len(lines) or head.count("\r") != len(lines) or "\0" in head:
+
+        # The first item is two lines, so a valid head has as many line ends as the list has items.
+        line_ends = len(lines)
+        if head.count("\n") != line_ends or head.count("\r") != line_ends or "\0" in head:
             raise ConfigurationError("a header must be in one line")
-        return f"{head}\r\n\r\n".encode() + (self.content or b"")
+        return f"{head}\r\n\r\n".encode() + content
 
     def __repr__(self) -> str:
         return f"PreparedRequest({self.origin})"
@@ -122,31 +137,48 @@ def prepare_request(
         UnicodeError: The host cannot be encoded.
     """
     origin, target, host = _address(url)
-    first_lines = f"{method} {target} HTTP/1.1\r\nHost: {host}"
     is_unproven = extensions.get("ferry_sdk.is_unproven", False)
-    longest_idle = IDLE_BEFORE_WRITE if is_unproven else math.inf
-    trace = extensions["trace"]
+    connect, read, write, pool = timeout
     return PreparedRequest(
-        origin, first_lines, headers or {}, content, *timeout, trace, longest_idle
+        origin=origin,
+        first_lines=f"{method} {target} HTTP/1.1\r\nHost: {host}",
+        headers=headers or {},
+        content=content,
+        connect=connect,
+        read=read,
+        write=write,
+        pool=pool,
+        trace=extensions["trace"],
+        longest_idle=IDLE_BEFORE_WRITE if is_unproven else math.inf,
     )
 
 
 @lru_cache(maxsize=256)
 def _address(url: str) -> tuple[Origin, str, str]:
-    """Return the server of a URL, the target, and the value of the Host header."""
+    """Return the server of a URL, the target, and the value of the Host header.
+
+    Those of ``http://[::1]:8080/api/port?line=1`` are ``("::1", 8080, False)``,
+    ``/api/port?line=1`` and ``[::1]:8080``.
+    """
     parts = urlsplit(url)
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         raise httpcore.UnsupportedProtocol("neither http nor https")
-    host = parts.hostname if parts.hostname.isascii() else idna.encode(parts.hostname).decode()
+
+    host = parts.hostname
+    if not host.isascii():
+        host = idna.encode(host).decode()
+    default_port = _DEFAULT_PORTS[parts.scheme]
+    port = default_port if parts.port is None else parts.port
+    origin = (host, port, parts.scheme == "https")
+
     target = quote(parts.path or "/", safe=_ALLOWED)
     if parts.query:
         target += "?" + quote(parts.query, safe=_ALLOWED)
-    default_port = _DEFAULT_PORTS[parts.scheme]
-    port = default_port if parts.port is None else parts.port
+
     header = f"[{host}]" if ":" in host else host
     if port != default_port:
         header += f":{port}"
-    return (host, port, parts.scheme == "https"), target, header
+    return origin, target, header
 
 
 class AnyConnections(Generic[StreamT]):
@@ -177,32 +209,40 @@ class Connections(AnyConnections[NetworkStream]):
         slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
+
         try:
-            slot.stream, unwanted = self._idle_connections.take(
+            slot.stream, unusable = self._idle_connections.take(
                 request.origin, request.longest_idle
             )
-            for idle in (*unwanted, *self._slots.lost()):
-                idle.close()
+            for stream in (*unusable, *self._slots.lost()):
+                stream.close()
             connection = slot.stream or self._connect(request, slot)
+
             data = request.encode()
             request.trace(SEND_STEP, {"network_stream": connection})
             try:  # noqa: SIM105 -- `suppress` is slow, and every call comes here
                 connection.write(data, request.write)
             except httpcore.WriteError:
                 pass  # the reply, or its absence, shows the outcome
-            del data
+            del data  # a body may be large, and a reply may take long
+
             reader = replies.new_reader()
             while not reader.status_code:
                 reader.feed(connection.read(PIECE, request.read))
-            reader.is_complete |= request.is_head
+            if request.is_head:
+                reader.is_complete = True
         except BaseException:
             failed = slot.stream
             self._slots.release(slot)
             if failed is not None:
                 failed.close()
             raise
-        read = partial(connection.read, LARGE_PIECE, request.read)
-        response = Response(reader, read, partial(self._end, reader, request, slot))
+
+        response = Response(
+            reader,
+            read=partial(connection.read, LARGE_PIECE, request.read),
+            end=partial(self._end, reader, request, slot),
+        )
         hint = response.headers.by_name.get("keep-alive")
         if hint is not None:
             slot.kept_for = seconds_to_keep(hint)
@@ -210,28 +250,33 @@ class Connections(AnyConnections[NetworkStream]):
 
     def _connect(self, request: PreparedRequest, slot: Slot[NetworkStream]) -> NetworkStream:
         host, port, is_tls = request.origin
+        # First, because without readable certificates a connection is of no use.
         context = self._new_context() if is_tls else None
+
         request.trace(f"{CONNECT_STEP}.started", {})
         slot.stream = stream = httpcore.SyncBackend().connect_tcp(host, port, request.connect)
         request.trace(f"{CONNECT_STEP}.complete", {"return_value": stream})
+
         if context is not None:
             slot.stream = stream = stream.start_tls(context, host, request.connect)
             request.trace(f"{TLS_STEP}.complete", {"return_value": stream})
         return stream
 
     def _end(self, reader: Reader, request: PreparedRequest, slot: Slot[NetworkStream]) -> None:
+        """Give the connection back or close it, and release the slot."""
         stream = slot.stream
-        if stream is None:
+        if stream is None:  # the response was closed before
             return
-        unwanted = [stream]
+
+        to_close = [stream]
         try:
             slot.stream = None  # otherwise it would be closed as lost
             if reader.is_reusable and reader.is_read:
-                unwanted = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
+                to_close = self._idle_connections.give_back(request.origin, stream, slot.kept_for)
         finally:
             self._slots.release(slot)
-            for ended in unwanted:
-                ended.close()
+            for unwanted in to_close:
+                unwanted.close()
 
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""

@@ -1,9 +1,17 @@
 """The pool of a client: a limit of connections in use, and the idle connections.
 
-Whoever holds a `Slot` object has the slot. A call releases its slot at its end. If a call is
-interrupted between two instructions, the garbage collector frees the slot: `_taken` is a `WeakSet`,
-so no interruption can lose a slot. Waiters check again each second, because a collected slot wakes
-nobody.
+`ConnectionSlots` limits the connections in use. A call takes a `Slot` before it has a connection,
+and releases it at its end. With two slots and three calls:
+
+1. Call A and call B take the slots. Call C becomes a `Waiter`, and waits.
+2. Call A releases its slot: `_hand_over` makes a new one for C and wakes C.
+3. Call B is interrupted (Ctrl-C) between two instructions, where no `finally` protects it. Its
+   `Slot` object is garbage-collected. `_taken` is a `WeakSet`, so the slot is free again: no
+   interruption can lose one. Nobody is woken then, so waiters check again each second.
+4. The collected slot puts its connection into `_lost`. The next call closes it.
+
+`IdleConnections` keeps the connections between calls. The one given back last is taken first, so
+that the others reach their age and are closed.
 """
 
 from __future__ import annotations
@@ -22,7 +30,7 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.limits import KEPT_FOR
 from ferry_sdk._runtime.clock import monotonic
-from ferry_sdk._runtime.threads import Latch
+from ferry_sdk._runtime.threads import Latch, do_nothing
 
 StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
 
@@ -60,12 +68,12 @@ class Waiter(Generic[StreamT]):
     Attributes:
         slots: The slots.
         slot: Its slot, once it has one.
-        wake: Wakes the caller; called when it gets one. At first there is nobody to wake.
+        wake: Wakes the caller; called when it gets its slot. At first nobody sleeps.
     """
 
     slots: ConnectionSlots[StreamT]
     slot: Slot[StreamT] | None = None
-    wake: Callable[[], object] = bool
+    wake: Callable[[], object] = do_nothing
 
     def __enter__(self) -> Self:
         with self.slots.lock:
@@ -74,7 +82,7 @@ class Waiter(Generic[StreamT]):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is not None and self.slot is not None:
+            if kind is not None and self.slot is not None:  # interrupted just as it got one
                 self.slots.release(self.slot)
         finally:
             with self.slots.lock:
@@ -89,7 +97,7 @@ class ConnectionSlots(Generic[StreamT]):
 
     Attributes:
         lock: Held while slots or waiters change.
-        waiters: The queue of waiters.
+        waiters: The queue of waiters, whose first key has waited longest.
     """
 
     def __init__(self, most: int) -> None:
@@ -107,11 +115,11 @@ class ConnectionSlots(Generic[StreamT]):
     def wait(self, seconds: float | None) -> Slot[StreamT] | None:
         """Block until a slot is free; return None if none is free in time."""
         until = math.inf if seconds is None else monotonic() + seconds
-        freed = Latch()
+        served = Latch()
         with Waiter(self) as waiter:
-            waiter.wake = freed.set
+            waiter.wake = served.set
             while not self.serve(waiter) and (step := step_until(until)) > 0:
-                freed.wait(step)
+                served.wait(step)
         return waiter.slot
 
     def release(self, slot: Slot[StreamT]) -> None:
@@ -131,6 +139,7 @@ class ConnectionSlots(Generic[StreamT]):
             yield stream
 
     def _new(self) -> Slot[StreamT] | None:
+        """Return a new slot; None if all are taken."""
         if len(self._taken) >= self._most:
             return None
         slot = Slot(self._lost)
@@ -138,12 +147,13 @@ class ConnectionSlots(Generic[StreamT]):
         return slot
 
     def serve(self, waiter: Waiter[StreamT]) -> bool:
-        """Return whether the waiter has a slot."""
+        """Hand free slots over, and return whether the waiter has one."""
         with self.lock:
             self._hand_over()
         return waiter.slot is not None
 
     def _hand_over(self) -> None:
+        """Give the free slots to those that have waited longest."""
         while self.waiters and (slot := self._new()) is not None:
             waiter = next(iter(self.waiters))
             waiter.slot = slot
@@ -161,8 +171,8 @@ def seconds_to_keep(hint: str) -> float:
 
     One second is left for the way of the next request to the service.
     """
-    found = _TIMEOUT.search(hint)
-    return math.inf if found is None else int(found[1]) - 1.0
+    timeout = _TIMEOUT.search(hint)
+    return math.inf if timeout is None else int(timeout[1]) - 1.0
 
 
 class IdleConnections(Generic[StreamT]):
@@ -174,6 +184,8 @@ class IdleConnections(Generic[StreamT]):
 
     def __init__(self) -> None:
         self.is_closed = False
+        # Of each connection: when it was given back, its stream, and how long the service keeps it.
+        # The last one was given back last.
         self._idle: dict[Hashable, deque[tuple[float, StreamT, float]]] = {}
 
     def take(self, origin: Hashable, longest_idle: float) -> tuple[StreamT | None, list[StreamT]]:
@@ -191,6 +203,7 @@ class IdleConnections(Generic[StreamT]):
                 since, stream, kept_for = idle.pop()
             except IndexError:  # another thread was faster
                 break
+
             seconds = monotonic() - since
             # What arrives on an idle connection is its end, or is nobody's reply.
             if seconds > min(KEPT_FOR, kept_for) or stream.get_extra_info("is_readable"):
@@ -211,7 +224,10 @@ class IdleConnections(Generic[StreamT]):
             kept_for: Seconds for which the service keeps it.
         """
         self._idle[origin].append((monotonic(), stream, kept_for))
-        return self.end() if self.is_closed else self._pop_before(monotonic() - KEPT_FOR)
+        # Checked after the connection is kept: `end` does the two in the other order.
+        if self.is_closed:
+            return self.end()
+        return self._pop_before(monotonic() - KEPT_FOR)
 
     def end(self) -> list[StreamT]:
         """Stop keeping connections; return those to close."""

@@ -1,15 +1,26 @@
 """Replies: status, headers and body from the bytes of a connection.
 
-A new reader reads each reply, so nothing of one reply is left for the next. Whatever follows the
-end of a reply makes its connection unfit for another request.
+1. The client makes a `Reader` for each reply, so nothing of one reply is left for the next. It
+   calls `feed` with the bytes as they arrive, until `status_code` is set: the head is complete.
+2. It returns a `Response`, whose `iter_raw` yields the pieces of the body: `take` returns what has
+   arrived, `check` raises the error behind it, and `feed` takes the next bytes.
+3. At the end of the body `is_complete` is set. If anything follows the end, `is_reusable` is not
+   set, and the connection is closed.
 
 What is read does not depend on whether httptools is installed. `H11Reader` decides what a reply is.
 `LlhttpReader` is a shortcut for regular replies, which are almost all: llhttp, in C, reads them
 with every leniency off. As soon as llhttp, or a check of this module, finds anything irregular,
 such as an interim head, a folded header or lines that end with a line feed alone, `LlhttpReader`
-becomes an `H11Reader` and reads the same reply again from its first byte. For that it keeps the
-bytes of a head, and those of a chunked body up to `_MOST_KEPT`. Bodies of other kinds cannot be
-irregular. So llhttp must only refuse what h11 refuses or reads otherwise; tests compare the two.
+becomes an `H11Reader` and reads the same reply again from its first byte. For example, if the body
+has the two chunks ``hello`` and ``world``, and there is a space behind the size of the second one:
+
+- llhttp reads the first chunk, and the caller may have taken ``hello`` already.
+- llhttp refuses the second chunk. h11, which allows the space, reads the head and both chunks.
+- The caller gets what it has not taken: ``world``.
+
+For that, `LlhttpReader` keeps the bytes of a head, and those of a chunked body up to `_MOST_KEPT`.
+Bodies of other kinds cannot be irregular. So llhttp must only refuse what h11 refuses or reads
+otherwise; tests compare the two.
 """
 
 from __future__ import annotations
@@ -26,6 +37,7 @@ import httpcore
 
 from ferry_sdk._engine.http import Headers
 from ferry_sdk._engine.limits import LARGEST_REPLY
+from ferry_sdk._transport.http_client import LOWEST_FINAL
 
 _HAS_LLHTTP: Final = find_spec("httptools") is not None
 if TYPE_CHECKING or _HAS_LLHTTP:
@@ -37,11 +49,10 @@ _MOST_RECEIVED: Final = 2 * LARGEST_REPLY
 """Bytes of a reply on the wire: a chunk of one byte takes six."""
 _MOST_KEPT: Final = 1024 * 1024
 """Bytes of a chunked reply that are kept for h11."""
-_FINAL: Final = 200
-"""The lowest status of a final reply."""
 _BEGINNING: Final = b"HTTP/"
 _CLOSED_EARLY: Final = "the service closed the connection early"
 _IRREGULAR_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
+"""What h11 refuses in the reason, such as ``OK`` in ``HTTP/1.1 200 OK``, and llhttp accepts."""
 
 
 class Reader(ABC):
@@ -64,9 +75,9 @@ class Reader(ABC):
         self.is_read = False
         self.is_reusable = False
         self._failure: httpcore.RemoteProtocolError | None = None
-        self._taken = 0
-        self._received = 0
-        self._overhead = 0
+        self._taken = 0  # bytes of the body
+        self._received = 0  # bytes of the reply, framing included
+        self._overhead = 0  # bytes since the last piece of the body
 
     @abstractmethod
     def feed(self, data: bytes) -> None:
@@ -81,10 +92,10 @@ class Reader(ABC):
 
         It is one object, because the chunks of a reply may have one byte each.
         """
-        taken = b"".join(self.pieces)
+        body_part = b"".join(self.pieces)
         self.pieces.clear()
-        self._taken += len(taken)
-        return taken
+        self._taken += len(body_part)
+        return body_part
 
     def check(self) -> None:
         """Raise the error that follows the pieces taken so far, if there is one.
@@ -96,9 +107,10 @@ class Reader(ABC):
             raise self._failure
 
     def _refuse(self, reason: str) -> None:
-        """Refuse the reply; after its head, only once the pieces before the error were taken.
+        """Refuse the reply at once if its head is incomplete; else in the next `check`.
 
-        So it does not matter which bytes arrive at once.
+        The pieces before the error are taken first, so it does not matter which bytes arrive at
+        once.
         """
         self._failure = httpcore.RemoteProtocolError(reason)
         if not self.status_code:
@@ -109,7 +121,11 @@ class Reader(ABC):
         self._received += len(data)
         if self._received > _MOST_RECEIVED:
             raise httpcore.RemoteProtocolError("the reply is too long")
-        self._overhead = 0 if self.pieces else self._overhead + len(data)
+
+        if self.pieces:
+            self._overhead = 0
+        else:
+            self._overhead += len(data)
         if self._overhead > _MOST_OVERHEAD:
             raise httpcore.RemoteProtocolError("the head of the reply is too long")
 
@@ -132,6 +148,7 @@ class H11Reader(Reader):
         """Process bytes of the connection; none if it has ended."""
         connection = self._connection
         self._check_beginning(data)
+
         try:
             connection.receive_data(data)
             while True:
@@ -147,6 +164,7 @@ class H11Reader(Reader):
             # Of the end of a connection, h11 speaks in the terms of its own states.
             self._refuse(str(error) if data else _CLOSED_EARLY)
             return
+
         if isinstance(event, h11.EndOfMessage):
             self.is_complete = True
             is_last = connection.trailing_data == (b"", False)
@@ -172,16 +190,17 @@ _END: Final = h11.EndOfMessage()
 class LlhttpReader(H11Reader):
     """A `Reader` over llhttp, which calls the methods that begin with ``on_``.
 
-    It is an `H11Reader` from the moment when something irregular is found.
+    A method raises `_IrregularError` if h11 must read the reply. From then on the object is an
+    `H11Reader`, and `_parser` is None.
     """
 
     def __init__(self) -> None:
-        Reader.__init__(self)
+        Reader.__init__(self)  # not that of `H11Reader`, which makes the parser of h11
         self._parser: Any = httptools.HttpResponseParser(self)
         self._kept = bytearray()
-        self._is_kept = True
+        self._is_kept = True  # whether `_kept` has all bytes of the reply
         self._is_chunked = False
-        self._is_framed = False
+        self._is_framed = False  # whether the head says where the body ends
 
     def feed(self, data: bytes) -> None:
         """Process bytes of the connection; none if it has ended."""
@@ -191,9 +210,11 @@ class LlhttpReader(H11Reader):
         if not data:
             self._end()
             return
+
         if self._is_kept:
             self._kept += data
         self._parse(data)
+
         if self.is_complete:
             self._parser = None  # it refers back to the reader
         elif self._parser is not None:
@@ -204,12 +225,14 @@ class LlhttpReader(H11Reader):
                 self._kept.clear()
 
     def _parse(self, data: bytes) -> None:
+        """Give bytes to llhttp, and to h11 if it refuses them."""
         try:
             if data[-1] not in b"\r\n":
                 self._parser.feed_data(data)
                 return
-            # llhttp skips empty lines behind a reply. The last byte tells: if the reply is
-            # complete without it, something is behind the reply.
+
+            # llhttp skips empty lines behind a reply, so it would not report them. Therefore the
+            # last byte is fed alone: if the reply is complete without it, something is behind it.
             self._parser.feed_data(memoryview(data)[:-1])
             if self.is_complete:
                 self.is_reusable = False
@@ -223,6 +246,7 @@ class LlhttpReader(H11Reader):
                 self._read_again()
 
     def _end(self) -> None:
+        """Process the end of the connection, which ends a body of unknown length."""
         if not self.status_code or self._is_framed:
             raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
         self.is_complete = True
@@ -233,10 +257,12 @@ class LlhttpReader(H11Reader):
         if not self._is_kept:
             self._refuse("a chunk of the reply is irregular")
             return
+
         self.status_code = 0
         self.headers = []
         self.pieces = []
-        self._received = self._overhead = 0
+        self._received = 0
+        self._overhead = 0
         self._start_h11()
         super().feed(bytes(self._kept))
         self._kept.clear()
@@ -265,16 +291,18 @@ class LlhttpReader(H11Reader):
     def on_headers_complete(self) -> None:
         """Process the head of a final reply."""
         status = self._parser.get_status_code()
-        is_known = self._parser.get_http_version() in {"1.0", "1.1"}
+        has_known_version = self._parser.get_http_version() in {"1.0", "1.1"}
         # llhttp skips empty lines before a reply, and reads replies of RTSP too.
-        if status < _FINAL or not is_known or not self._kept.startswith(_BEGINNING):
+        if status < LOWEST_FINAL or not has_known_version or not self._kept.startswith(_BEGINNING):
             raise _IrregularError
+
         by_name = dict(self.headers)
         if b"transfer-encoding" in by_name:
             encodings = [value for name, value in self.headers if name == b"transfer-encoding"]
             if encodings != [b"chunked"]:
                 raise _IrregularError
             self._is_chunked = True
+
         self._is_framed = self._is_chunked or b"content-length" in by_name
         self.status_code = status
 
@@ -285,8 +313,8 @@ class LlhttpReader(H11Reader):
     def on_message_complete(self) -> None:
         """Record the end of the reply."""
         self.is_complete = True
-        is_newest = self._parser.get_http_version() == "1.1"
-        self.is_reusable = is_newest and self._parser.should_keep_alive()
+        is_http_1_1 = self._parser.get_http_version() == "1.1"
+        self.is_reusable = is_http_1_1 and self._parser.should_keep_alive()
 
 
 class _IrregularError(Exception):
@@ -353,6 +381,7 @@ def _parse_headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
     if not raw:
         return headers
 
+    # Not two comprehensions, which take twice the bytecodes: every reply comes here.
     raw_names, raw_values = zip(*raw, strict=True)
     names = [*map(_name_of, raw_names)]
     values = _texts_of(raw_values)
@@ -378,7 +407,8 @@ def _name_of(name: bytes) -> str:
 def _texts_of(values: Sequence[bytes]) -> list[str]:
     """Return the values as texts.
 
-    All are decoded at once, which takes a third of the time: no value has a line feed.
+    All are decoded at once, which takes a third of the time. No value contains a line feed, so the
+    text can be split again.
     """
     try:
         return b"\n".join(values).decode().split("\n")

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import pairwise
 
 import httpcore
 import pytest
@@ -15,21 +16,59 @@ HEADERS = (b"content-type: application/json", b"x-request-id: a-1", b"date: now"
 SOMETIMES = (b"connection: close", b"connection: keep-alive", b"upgrade: x", b"connection: upgrade")
 INTERIM = (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early\r\nlink: a\r\n\r\n")
 INSERTED = (
-    *(b"\r\n", b"\n", b"\r", b"\0", b" ", b"\t", b"\r\n ", b"\v", b"\f", b"\x7f", b"\x80", b"\xff"),
-    *(b":", b";", b",", b"1", b"f", b"G", b"-1", b"+1", b"0x5", b"9" * 20, b"f" * 18, b";ext=1"),
-    *(b"content-length: 5\r\n", b"content-length: 0\r\n", b"content-length: 1, 1\r\n"),
-    *(b"transfer-encoding: chunked\r\n", b"Transfer-Encoding: gzip, chunked\r\n"),
-    *(b"transfer-encoding: identity\r\n", b"connection: close\r\n", b"x: \x01\r\n", b"x : y\r\n"),
-    *(b" x: y\r\n", b"x\r\n", b": y\r\n", b"5\r\nabcde\r\n", b"0\r\n\r\n", b"\r\n\r\n"),
-    *(b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/2.0", b"HTTP/0.9", b"HTTP/1.1 101 Switch\r\n\r\n"),
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\0",
+    b" ",
+    b"\t",
+    b"\r\n ",
+    b"\v",
+    b"\f",
+    b"\x7f",
+    b"\x80",
+    b"\xff",
+    b":",
+    b";",
+    b",",
+    b"1",
+    b"f",
+    b"G",
+    b"-1",
+    b"+1",
+    b"0x5",
+    b"9" * 20,
+    b"f" * 18,
+    b";ext=1",
+    b"content-length: 5\r\n",
+    b"content-length: 0\r\n",
+    b"content-length: 1, 1\r\n",
+    b"transfer-encoding: chunked\r\n",
+    b"Transfer-Encoding: gzip, chunked\r\n",
+    b"transfer-encoding: identity\r\n",
+    b"connection: close\r\n",
+    b"x: \x01\r\n",
+    b"x : y\r\n",
+    b" x: y\r\n",
+    b"x\r\n",
+    b": y\r\n",
+    b"5\r\nabcde\r\n",
+    b"0\r\n\r\n",
+    b"\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n\r\n",
+    b"HTTP/2.0",
+    b"HTTP/0.9",
+    b"HTTP/1.1 101 Switch\r\n\r\n",
 )
 
 
 def reply(dice):
+    """Return a reply as services send them."""
     body = dice.choice(BODIES)
     headers = [*dice.sample(HEADERS, dice.randrange(4))]
     if dice.random() < 0.2:
         headers.append(dice.choice(SOMETIMES))
+
     form = dice.randrange(5)
     if form == 0:
         headers.append(b"transfer-encoding: chunked")
@@ -39,33 +78,43 @@ def reply(dice):
         body += dice.choice([b"0\r\n\r\n", b"0\r\nx-late: 1\r\n\r\n"])
     elif form > 1:
         headers.append(b"content-length: %d" % len(body))
-    first = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
+
+    interim = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
     version = dice.choice([b"HTTP/1.1"] * 5 + [b"HTTP/1.0"])
-    return first + b"\r\n".join([version + b" " + dice.choice(STATUSES), *headers, b"", body])
+    lines = [version + b" " + dice.choice(STATUSES), *headers, b"", body]
+    return interim + b"\r\n".join(lines)
 
 
-def damaged(raw, dice):
+def damage(raw, dice):
+    """Return a reply with up to five faults, about half of them at the end of a line."""
     for _ in range(dice.choice([0, 1, 1, 1, 2, 2, 3, 5])):
         place = dice.randrange(len(raw) + 1)
         ends = [place for place in range(len(raw)) if raw[place : place + 2] == b"\r\n"]
         if ends and dice.random() < 0.5:
             place = dice.choice(ends) + dice.randrange(3)
-        head, rest = raw[:place], raw[place:]
-        faults = [
-            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
-            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
-            lambda head=head, rest=rest: head + rest[dice.randrange(1, 4) :],
-            lambda head=head, rest=rest: head + bytes([dice.randrange(256)]) + rest[1:],
-            lambda head=head: head,
-            lambda raw=raw: raw + dice.choice(INSERTED),
-            lambda raw=raw, head=head, rest=rest: head + raw[dice.randrange(len(raw) + 1) :] + rest,
-        ]
-        raw = dice.choice(faults)()
+        raw = with_fault(raw, raw[:place], raw[place:], dice)
     return raw
 
 
+def with_fault(raw, head, rest, dice):
+    """Return a reply with a fault between its head and its rest."""
+    match dice.randrange(7):
+        case 0 | 1:
+            return head + dice.choice(INSERTED) + rest
+        case 2:
+            return head + rest[dice.randrange(1, 4) :]
+        case 3:
+            return head + bytes([dice.randrange(256)]) + rest[1:]
+        case 4:
+            return head
+        case 5:
+            return raw + dice.choice(INSERTED)
+        case _:
+            return head + raw[dice.randrange(len(raw) + 1) :] + rest
+
+
 def outcome(kind, pieces):
-    """What a reader makes of a reply; None if it refuses it."""
+    """Return what a reader makes of a reply; None if it refuses it."""
     reader = kind()
     body = b""
     try:
@@ -88,9 +137,9 @@ def test_both_readers_judge_alike(replies, record_property):
     dice = random.Random(replies)  # noqa: S311 -- no secret
     counts = Counter()
     for _ in range(replies):
-        raw = damaged(reply(dice), dice)
+        raw = damage(reply(dice), dice)
         cuts = sorted(dice.randrange(len(raw) + 1) for _ in range(dice.choice([0, 0, 1, 3])))
-        pieces = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True) if a < b]
+        pieces = [raw[start:end] for start, end in pairwise([0, *cuts, len(raw)]) if start < end]
         expected = outcome(H11Reader, pieces)
         assert outcome(LlhttpReader, pieces) == expected, raw
         counts["refused" if expected is None else "read"] += 1
@@ -121,7 +170,14 @@ def test_bytes_before_an_error_are_given(kind):
 
 
 @pytest.mark.parametrize("kind", [H11Reader, LlhttpReader])
-@pytest.mark.parametrize("start", [b"HTTP/1.1 200", CHUNKED, CHUNKED + b"2\r\nab"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(b"HTTP/1.1 200", id="in the head"),
+        pytest.param(CHUNKED, id="after the head"),
+        pytest.param(CHUNKED + b"2\r\nab", id="in the body"),
+    ],
+)
 def test_an_early_end_is_called_so(kind, start):
     reader = kind()
     reader.feed(start)

@@ -24,9 +24,9 @@ def _trusted(trusted, monkeypatch):
 
 @pytest.mark.parametrize("end", [do.cut, do.reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
-def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, is_secure, good):
+def test_a_connection_that_ended_unseen_is_not_reused(end, is_secure, good):
+    """The event loop was busy when it ended."""
     read, ended = threading.Event(), threading.Event()
-
     once = do.in_turn(do.serve_once, lambda _: read.wait(20), end, lambda _: ended.set())
 
     def wrapped(script):
@@ -45,19 +45,20 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
         assert service.asked == [READ.line, CREATE.line]
 
 
-STEPS = {
-    "before the handshake": None,
-    "after the handshake": (),
-    "in the head": (do.half_a_head,),
-    "in the body": (do.half_a_body,),
-}
-
-
-@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param(None, id="before the handshake"),
+        pytest.param((), id="after the handshake"),
+        pytest.param((do.half_a_head,), id="in the head"),
+        pytest.param((do.half_a_body,), id="in the body"),
+    ],
+)
 def test_a_cancelled_call_leaves_no_connection(steps, good):
     arrived = threading.Event()
-    tell = do.in_turn(lambda _: arrived.set(), do.hang)
-    first = tell if steps is None else do.over_tls(good, do.in_turn(do.read_request, *steps, tell))
+    script = do.in_turn(lambda _: arrived.set(), do.hang)
+    if steps is not None:
+        script = do.over_tls(good, do.in_turn(do.read_request, *steps, script))
 
     async def calls(service):
         async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
@@ -69,14 +70,21 @@ def test_a_cancelled_call_leaves_no_connection(steps, good):
             assert not connections_to(service.secure_url)
             assert not await ferry.catalogue.ports()
 
-    with Service(first, do.over_tls(good)) as service:
+    with Service(script, do.over_tls(good)) as service:
         asyncio.run(calls(service))
 
 
-def test_data_that_arrived_in_time_is_read_after_its_time():
-    """The loop was busy so long that data and timer are due in the same iteration."""
+def read_late(limit):
+    """Return the ports, which arrive within a limit, but are read after it.
 
-    async def call(service, limit, read, sent):
+    The loop is busy so long that data and timer are due in the same iteration.
+    """
+    read, sent = threading.Event(), threading.Event()
+
+    def send_ports(connection):
+        connection.send("200 OK", do.answer_to(READ.line))
+
+    async def call(service):
         async with AsyncFerry("t", base_url=service.url, max_retries=0, timeout=limit) as ferry:
             call = asyncio.create_task(ferry.catalogue.ports())
             while not service.asked:  # noqa: ASYNC110 -- a thread reads it
@@ -86,20 +94,17 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
             threading.Event().wait(1.2 * limit)
             return await call
 
-    def send_ports(connection):
-        connection.send("200 OK", do.answer_to(READ.line))
+    steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), do.hang)
+    with Service(do.in_turn(do.read_request, *steps)) as service:
+        return asyncio.run(call(service))
 
-    def ports(limit):
-        read, sent = threading.Event(), threading.Event()
-        steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), do.hang)
-        with Service(do.in_turn(do.read_request, *steps)) as service:
-            return asyncio.run(call(service, limit, read, sent))
 
+def test_data_that_arrived_in_time_is_read():
     try:
-        found = ports(0.2)
+        ports = read_late(0.2)
     except RequestTimeoutError:  # the machine was busy before the loop was
-        found = ports(3)
-    assert not found
+        ports = read_late(3)
+    assert not ports
 
 
 def look_up_as(*hosts):
@@ -109,11 +114,11 @@ def look_up_as(*hosts):
     return look_up
 
 
-def test_the_next_address_is_tried_early_and_a_cancelled_call_leaves_nothing(monkeypatch):
+def test_the_next_address_is_tried_early(monkeypatch):
     monkeypatch.setattr(asyncio_stream, "_NEXT_ADDRESS", 0.02)
     unreachable = "127.0.0.9"
 
-    async def calls(service):
+    async def call(service):
         loop = asyncio.get_running_loop()
         connect = loop.sock_connect
 
@@ -129,10 +134,13 @@ def test_the_next_address_is_tried_early_and_a_cancelled_call_leaves_nothing(mon
             assert not await ferry.catalogue.ports()
 
     with Service(do.serve) as service:
-        asyncio.run(calls(service))
+        asyncio.run(call(service))
+
+
+def test_a_call_cancelled_as_it_connects_leaves_nothing(monkeypatch):
     connect = asyncio_stream._connect
 
-    async def calls(service):
+    async def call(service):
         async def connect_and_cancel(address):
             stream = await connect(address)
             task.cancel()
@@ -150,4 +158,28 @@ def test_the_next_address_is_tried_early_and_a_cancelled_call_leaves_nothing(mon
             assert not connections_to(url)
 
     with Service(do.serve) as service:
-        asyncio.run(calls(service))
+        asyncio.run(call(service))
+
+
+ADDRESSES = {
+    "fe80::1": socket.AF_INET6,
+    "fe80::2": socket.AF_INET6,
+    "192.0.2.1": socket.AF_INET,
+    "192.0.2.2": socket.AF_INET,
+}
+"""The addresses of a host with their family, as the system gives them."""
+
+
+def test_the_other_family_is_tried_second(monkeypatch):
+    async def look_up(_, port, **__):
+        return [
+            (family, socket.SOCK_STREAM, 6, "", (address, port))
+            for address, family in ADDRESSES.items()
+        ]
+
+    async def addresses():
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+        return await asyncio_stream._addresses_of("ferry.example", 443)
+
+    hosts = [host for host, _ in asyncio.run(addresses())]
+    assert hosts == ["fe80::1", "192.0.2.1", "192.0.2.2", "fe80::2"]

@@ -3,22 +3,25 @@
 import asyncio
 import ssl
 import threading
-from contextlib import suppress
-from functools import partial
 
 import httpcore
 import pytest
 
 from ferry_sdk._transport.http11.async_client import AsyncConnections
 from ferry_sdk._transport.http11.client import Connections
-from tests.support.tables import each
 from tests.transport.scripted import Service, cut, hang, in_turn, over_tls, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("reader")
 
 
 def reply_with(*parts):
-    return in_turn(*(lambda to, part=part: to.socket.sendall(part) for part in parts))
+    """Return a script that sends a reply in these parts."""
+
+    def send(connection):
+        for part in parts:
+            connection.socket.sendall(part)
+
+    return send
 
 
 def options_of(limit, content, trace):
@@ -76,72 +79,109 @@ OK = b"HTTP/1.1 200 OK\r\n"
 THREE = OK + b"content-length: 3\r\n\r\n"
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
 SPELLED = CHUNKED.replace(b"chunked", b"Chunked")
-INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n"
+NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n"
 
 
-@each(
+@pytest.mark.parametrize(
     ("body", "parts"),
     [
-        (b"abc", [THREE + b"abc"]),
-        (b"abc", [THREE, b"a", b"bc"]),
-        (b"\r\n", [OK + b"content-length: 2\r\n\r\n", b"\r\n"]),
-        (b"", [OK + b"content-length: 0\r\n\r\n"]),
-        (b"", [b"HTTP/1.1 204 No Content\r\n\r\n"]),
-        (b"", [b"HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n"]),
-        (b"abc", [b"HTTP/1.0 200 OK\r\n\r\nabc"]),
-        (b"abc", [OK + b"connection: close\r\n\r\nabc"]),
-        (b"abc", [CHUNKED, b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"]),
-        (b"abc", [SPELLED, b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n"]),
-        (b"abc", [*INTERIM, THREE + b"abc"]),
+        pytest.param(b"abc", [THREE + b"abc"], id="at once"),
+        pytest.param(b"abc", [THREE, b"a", b"bc"], id="in parts"),
+        pytest.param(b"\r\n", [OK + b"content-length: 2\r\n\r\n", b"\r\n"], id="a line end"),
+        pytest.param(b"", [OK + b"content-length: 0\r\n\r\n"], id="empty"),
+        pytest.param(b"", [b"HTTP/1.1 204 No Content\r\n\r\n"], id="204"),
+        pytest.param(b"", [NOT_MODIFIED], id="304 with a length"),
+        pytest.param(b"abc", [b"HTTP/1.0 200 OK\r\n\r\nabc"], id="HTTP/1.0 until the end"),
+        pytest.param(b"abc", [OK + b"connection: close\r\n\r\nabc"], id="until the end"),
+        pytest.param(b"abc", [CHUNKED, b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"], id="chunks"),
+        pytest.param(
+            b"abc", [SPELLED, b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n"], id="an odd chunk"
+        ),
+        pytest.param(b"abc", [CONTINUE, EARLY_HINTS, THREE + b"abc"], id="after interim heads"),
     ],
 )
-def test_a_body(ask, parts, body):
-    reply, found = exchange(ask, reply_with(*parts), cut)
+def test_a_body_is_read(ask, parts, body):
+    reply, content = exchange(ask, reply_with(*parts), cut)
     assert reply.status_code in {200, 204, 304}
-    assert found == body
+    assert content == body
     assert "link" not in reply.headers
     assert "x-late" not in reply.headers
 
 
-def test_headers_and_a_reply_that_comes_in_parts(ask):
-    long = b"x" * 90_000
-    head = OK + b"X-Two: a\r\nx-two: b \t\r\nX-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
-    parts = head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n"
-    headers = {"x-two": "a, b", "x-long": long.decode(), "x-old": "café", "x-new": "naïve"}
-    assert exchange(ask, reply_with(*parts))[0].headers == headers | {"content-length": "0"}
-    for limit in (0.1, 1.5):  # a longer one on a busy machine
-        pause = partial(threading.Event().wait, 0.4 * limit)
-        pieces = (OK, b"content-length: 3\r\n", b"\r\n", b"a", b"bc")
-        scripts = [in_turn(reply_with(piece), lambda _, pause=pause: pause()) for piece in pieces]
-        with suppress(httpcore.ReadTimeout):
-            assert exchange(ask, *scripts, limit=limit)[1] == b"abc"
-            return
-    pytest.fail("it timed out")
-
-
-@each(
-    ("end", "parts"),
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
     [
-        (cut, [b""]),
-        (cut, [OK + b"content-le"]),
-        (cut, [OK + b"content-length: 9\r\n\r\nabc"]),
-        (cut, [CHUNKED + b"1\r\na\r\n"]),
-        (hang, [CHUNKED + b"zz\r\n"]),
-        (hang, [b"SSH-2.0-OpenSSH_9.6\r\n\r\n"]),
-        (hang, [b"\r\n" + OK + b"\r\n"]),
-        (hang, [b"HTTP/1.1 101 Switching\r\n\r\n"]),
-        (hang, [OK + b"x-long: ", b"x" * 200_000, b"\r\n\r\n"]),
-        (hang, [CHUNKED + b"0\r\nx-long: ", b"x" * 300_000]),
+        pytest.param(b"X-Two: a\r\nx-two: b \t", "x-two", "a, b", id="twice"),
+        pytest.param(b"X-Long: %b" % (b"x" * 90_000), "x-long", "x" * 90_000, id="long"),
+        pytest.param(b"x-old: caf\xe9", "x-old", "café", id="in Latin-1"),
+        pytest.param("x-new: naïve".encode(), "x-new", "naïve", id="in UTF-8"),
     ],
 )
-def test_an_incomplete_reply_is_refused(ask, end, parts):
+def test_a_header_is_read(ask, line, name, value):
+    parts = (OK + line + b"\r\nx-other: caf\xe9\r\n", b"content-length: 0\r\n\r\n")
+    reply, _ = exchange(ask, reply_with(*parts))
+    assert reply.headers == {name: value, "x-other": "café", "content-length": "0"}
+
+
+def read_in_pieces(ask, limit):
+    """Return a body that arrives with pauses, which together are longer than the limit."""
+    scripts = []
+    for piece in (OK, b"content-length: 3\r\n", b"\r\n", b"a", b"bc"):
+        scripts.append(reply_with(piece))
+        scripts.append(lambda _: threading.Event().wait(0.4 * limit))
+    _, body = exchange(ask, *scripts, limit=limit)
+    return body
+
+
+def test_a_limit_is_that_of_each_piece(ask):
+    try:
+        body = read_in_pieces(ask, 0.1)
+    except httpcore.ReadTimeout:  # on a busy machine
+        body = read_in_pieces(ask, 1.5)
+    assert body == b"abc"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([b""], id="at once"),
+        pytest.param([OK + b"content-le"], id="in the head"),
+        pytest.param([OK + b"content-length: 9\r\n\r\nabc"], id="in the body"),
+        pytest.param([CHUNKED + b"1\r\na\r\n"], id="before the last chunk"),
+    ],
+)
+def test_a_reply_cut_short_is_refused(ask, parts):
     with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)) as caught:
-        exchange(ask, reply_with(*parts), end)
-    if end is cut and caught.type is httpcore.RemoteProtocolError:
+        exchange(ask, reply_with(*parts), cut)
+    if caught.type is httpcore.RemoteProtocolError:
         assert str(caught.value) == "the service closed the connection early"
 
 
-@pytest.mark.parametrize("part", [b"", OK + b"content-length: 9\r\n\r\nabc"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([CHUNKED + b"zz\r\n"], id="a chunk size that is none"),
+        pytest.param([b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], id="a greeting of SSH"),
+        pytest.param([b"\r\n" + OK + b"\r\n"], id="an empty line first"),
+        pytest.param([b"HTTP/1.1 101 Switching\r\n\r\n"], id="another protocol"),
+        pytest.param([OK + b"x-long: ", b"x" * 200_000, b"\r\n\r\n"], id="a long head"),
+        pytest.param([CHUNKED + b"0\r\nx-long: ", b"x" * 300_000], id="a long trailer"),
+    ],
+)
+def test_a_wrong_reply_is_refused_at_once(ask, parts):
+    with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
+        exchange(ask, reply_with(*parts), hang)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(b"", id="at once"),
+        pytest.param(OK + b"content-length: 9\r\n\r\nabc", id="in the body"),
+    ],
+)
 def test_a_reply_that_stalls_times_out(ask, part):
     with pytest.raises(httpcore.ReadTimeout):
         exchange(ask, reply_with(part), hang, limit=0.05)
@@ -167,8 +207,14 @@ def test_a_large_body_is_written_completely(ask, is_secure, good, trusted, monke
     assert b"Content-Length: %d\r\n" % len(content) in received
 
 
-@pytest.mark.parametrize(("is_read", "connections"), [(True, 1), (False, 2)])
-def test_a_connection_is_used_again_only_after_its_reply_was_read(ask, is_read, connections):
+@pytest.mark.parametrize(
+    ("is_read", "connections"),
+    [
+        pytest.param(True, 1, id="read"),
+        pytest.param(False, 2, id="unread"),
+    ],
+)
+def test_a_connection_is_reused_if_read(ask, is_read, connections):
     whole = reply_with(THREE + b"abc")
     twice = in_turn(read_request, whole, read_request, whole)
     with Service(twice, twice) as service:
