@@ -344,7 +344,6 @@ def afterwards(world):
     ):
         for failing in (world.stranger, world.lost, world.unset):
             yield row(check, failing, **more)
-        yield row(check, ferry, **more, record=world.folder)
     yield row(conformance.check_with_booking, ferry, max_price="much")
     yield row(agents.Toolkit, 7)
     yield row(agents.Toolkit(ferry).settle, "c-1", happened=True)

@@ -15,9 +15,8 @@ from operator import attrgetter
 from typing import Any, Final, cast
 
 from ferry_sdk._engine.effects import CallUser, Flow
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.conformance.observations import Observation, observe, observe_failure
-from ferry_sdk.conformance.recordings import Path, Recording
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -56,13 +55,8 @@ class NotSeenError(Exception):
 class Findings:
     """The findings of a check, from its replies.
 
-    Args:
-        ferry: Makes the calls.
-        record: A file for the replies.
-
     Attributes:
         ferry: Makes the calls.
-        recording: Records the replies; None if nothing is recorded.
         seen: The values by assumption.
         reasons: Why an assumption was not seen.
         requests: How many requests were sent.
@@ -73,7 +67,7 @@ class Findings:
             and only the reply to its cancellation clears it, so it is true at any interruption.
     """
 
-    def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None = None) -> None:
+    def __init__(self, ferry: Ferry | AsyncFerry) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.requests: int = 0
@@ -81,7 +75,6 @@ class Findings:
         self.unreadable: list[UnreadableAnswer] = []
         self.left: str | None = None
         self.ferry: Ferry | AsyncFerry = ferry
-        self.recording = None if record is None else Recording(record, self._read_tokens)
         self._logged: str | None = None
 
     def call(
@@ -104,10 +97,6 @@ class Findings:
         reply = self.replies[operation]
         self.requests += reply.requests
         self._note_unreadable(operation, reply)
-        recording, self.recording = self.recording, None  # after a failure, nothing is recorded
-        if recording is not None:
-            recording.add(operation, reply)
-        self.recording = recording
         return reply
 
     def _note_unreadable(self, operation: str, reply: Observation) -> None:
@@ -164,11 +153,6 @@ class Findings:
             self.miss(names, str(error))
         except _UNEXPECTED:
             self.miss(names, "the reply has an unexpected form")
-
-    def _read_tokens(self) -> list[str]:
-        settings = transport_of(self.ferry).settings
-        secrets = (settings.token, settings.organisation_token)
-        return [secret.current for secret in secrets if secret is not None and secret.current]
 
 
 def _without_values(answer: UnreadableAnswer) -> UnreadableAnswer:

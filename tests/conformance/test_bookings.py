@@ -19,7 +19,6 @@ from ferry_sdk.cli.terminal.errors import _interruption
 from ferry_sdk.conformance import bookings, check, check_with_booking, checks, probes
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.conformance.findings import Findings
-from ferry_sdk.conformance.recordings import Recording
 from tests.conformance.conftest import holding, make, seen
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -119,21 +118,6 @@ def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
         assert scope.cancelled_caught
 
     anyio.run(main, backend=backend)
-    assert effects(sandbox) == BOTH
-
-
-@LONG
-def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_path, monkeypatch):
-    add = Recording.add
-
-    def fail(self, operation, reply):
-        if operation == "bookings.create":
-            raise OSError(28, "No space left on device")
-        add(self, operation, reply)
-
-    monkeypatch.setattr(Recording, "add", fail)
-    with pytest.raises(OSError, match="No space"):
-        check_with_booking(ferry, max_price=300, record=tmp_path / "replies.jsonl")
     assert effects(sandbox) == BOTH
 
 
