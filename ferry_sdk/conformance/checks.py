@@ -119,13 +119,17 @@ def _read(findings: Findings, booking_id: str | None, ticket_id: str | None) -> 
 def _book(findings: Findings, limit: Decimal, currency: str, approve: Approve | None) -> Flow[None]:
     probes = Probes(findings)
     yield from probes.steps()
+
     choice = yield from choose(findings, probes.sample(), limit, currency)
-    if choice is not None:
-        if approve is not None:
-            approve(choice.sailing, choice.tariff)
-        settings = transport_of(findings.ferry).settings
-        correlation_id = settings.correlation_id or next_correlation_id()
-        yield from findings.try_steps(BY_WRITES, book(findings, choice, correlation_id))
+    if choice is None:
+        return
+    if approve is not None:
+        approve(choice.sailing, choice.tariff)
+
+    # Made here and not by the client, so that `left` can name it before the booking is sent.
+    settings = transport_of(findings.ferry).settings
+    correlation_id = settings.correlation_id or next_correlation_id()
+    yield from findings.try_steps(BY_WRITES, book(findings, choice, correlation_id))
 
 
 def perform(
@@ -137,7 +141,7 @@ def perform(
         return _perform_async(findings, findings.ferry, plan)
 
     # A second interruption may end the inner block before it has named the booking.
-    with findings.naming_left(), findings.naming_left():
+    with findings.name_left_booking(), findings.name_left_booking():
         transport_of(findings.ferry).run(plan)
     return build_report(findings)
 
@@ -145,6 +149,6 @@ def perform(
 async def _perform_async(
     findings: Findings, ferry: AsyncFerry, plan: Plan[None]
 ) -> ConformanceReport:
-    with findings.naming_left(), findings.naming_left():
+    with findings.name_left_booking(), findings.name_left_booking():
         await transport_of(ferry).run(plan)
     return build_report(findings)
