@@ -171,6 +171,7 @@ TESTS: dict[str, Stages] = {
     ),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
+    "journal/rows": JOURNAL,
     "journal/creation": JOURNAL,
     "journal/compilation": JOURNAL,
     "journal/shape": (JOURNAL[2], *JOURNAL[:2]),
