@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from types import TracebackType
-from typing import Any, Literal, TypedDict, cast, get_args
+from typing import Any, Final, Literal, TypedDict, cast
 from weakref import WeakSet
 
 from ferry_sdk.errors import ConfigurationError
@@ -166,6 +166,16 @@ class ConnectionsEvent:
 Event = RequestEvent | ResponseEvent | RetryEvent | OutcomeEvent | LimiterEvent | ConnectionsEvent
 Hook = Callable[[Any], object]
 
+_EVENTS: Final[Mapping[str, type[Event]]] = {
+    "request": RequestEvent,
+    "response": ResponseEvent,
+    "retry": RetryEvent,
+    "outcome": OutcomeEvent,
+    "limiter": LimiterEvent,
+    "connections": ConnectionsEvent,
+}
+"""The events by the names of `EventHooks`."""
+
 
 class EventHooks(TypedDict, total=False):
     """Functions that are called with the events of a client; for `AsyncFerry` they may be async."""
@@ -183,7 +193,7 @@ class Hooks:
 
     Attributes:
         by_event: The hooks for each type of event.
-        known_connections: The connections that the hooks know.
+        known_connections: The connections of which the hooks have had a `ConnectionsEvent`.
     """
 
     def __init__(self, by_event: Mapping[type[Event], Sequence[Hook]]) -> None:
@@ -195,16 +205,18 @@ class Hooks:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
         is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
-        name = getattr(hook, "__qualname__", type(hook).__name__)
-        facts = name, call.operation, type(error).__name__, call.correlation_id
-        fields = {"operation": call.operation, "correlation_id": call.correlation_id}
-        shown = error.with_traceback(_without_library_frames(error.__traceback__))
+
+        # Only the first failure of a hook has its traceback, from the hook on.
+        shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
         logger.log(
             logging.DEBUG if is_known else logging.WARNING,
             "hook %s failed in %s: %s (correlation id %s)",
-            *facts,
-            extra=fields,
-            exc_info=None if is_known else shown,
+            getattr(hook, "__qualname__", type(hook).__name__),
+            call.operation,
+            type(error).__name__,
+            call.correlation_id,
+            extra={"operation": call.operation, "correlation_id": call.correlation_id},
+            exc_info=None if is_known else shown_error,
         )
 
 
@@ -214,25 +226,35 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
     Raises:
         ConfigurationError: An event is unknown, or a hook is not callable.
     """
-    kinds = {kind.__name__.removesuffix("Event").lower(): kind for kind in get_args(Event)}
-    by_event: dict[type[Event], list[Hook]] = {}
     hooks_by_name: Any = {} if event_hooks is None else event_hooks
     if not isinstance(hooks_by_name, Mapping):
         raise ConfigurationError("event_hooks: expected a mapping of events to functions")
+
+    by_event: dict[type[Event], Sequence[Hook]] = {}
     for name, hooks in cast("Mapping[str, Any]", hooks_by_name).items():
-        if name not in kinds:
-            expected = ", ".join(kinds)
+        if name not in _EVENTS:
+            expected = ", ".join(_EVENTS)
             raise ConfigurationError(f"event_hooks: unknown event {name!r}, expected {expected}")
         where = f"event_hooks[{name!r}]"
-        if not isinstance(hooks, Iterable):
-            raise ConfigurationError(f"{where}: expected a list of functions")
-        by_event[kinds[name]] = [*hooks]
-        for hook in by_event[kinds[name]]:
-            if not callable(hook):
-                raise ConfigurationError(f"{where}: not a function: {hook!r}")
-            if not may_be_async and is_async_function(hook):
-                raise ConfigurationError(f"{where}: an async function needs AsyncFerry")
-    return Hooks(by_event) if any(by_event.values()) else None
+        by_event[_EVENTS[name]] = _check_hooks(hooks, where, may_be_async=may_be_async)
+    if not any(by_event.values()):
+        return None
+    return Hooks(by_event)
+
+
+def _check_hooks(hooks: object, where: str, *, may_be_async: bool) -> Sequence[Hook]:
+    """Return the hooks of an event as a list, which changes no more."""
+    if not isinstance(hooks, Iterable):
+        raise ConfigurationError(f"{where}: expected a list of functions")
+
+    checked: list[Hook] = []
+    for hook in cast("Iterable[object]", hooks):
+        if not callable(hook):
+            raise ConfigurationError(f"{where}: not a function: {hook!r}")
+        if not may_be_async and is_async_function(hook):
+            raise ConfigurationError(f"{where}: an async function needs AsyncFerry")
+        checked.append(hook)
+    return checked
 
 
 def is_async_function(function: Callable[..., object]) -> bool:
@@ -243,7 +265,8 @@ def is_async_function(function: Callable[..., object]) -> bool:
 def _without_library_frames(traceback: TracebackType | None) -> TracebackType | None:
     """Return the traceback from the hook on, without the library's frames, which hold requests."""
     while traceback is not None:
-        if not f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("ferry_sdk."):
+        module_name = traceback.tb_frame.f_globals.get("__name__")
+        if not f"{module_name}.".startswith("ferry_sdk."):
             return traceback
         traceback = traceback.tb_next
     return None
