@@ -30,7 +30,7 @@ def at_rest(url):
         return repr([connection.execute(query).fetchall() for query in queries]).encode()
 
 
-def test_a_booking_leaves_no_traveller_or_key_in_the_database(url, ferry, ferry_sandbox, caplog):
+def test_database_keeps_no_traveller_or_key(url, ferry, ferry_sandbox, caplog):
     create = {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
 
     async def create_async(settings):
@@ -54,14 +54,14 @@ def test_a_booking_leaves_no_traveller_or_key_in_the_database(url, ferry, ferry_
         shown = repr(journal) + repr(journal.entries())
     assert error.entry.fingerprint.encode() in kept
     assert made.booking_id.encode() in kept
-    told = f"{frames_of(error)} {error} {error!r}"
+    shown_error = f"{frames_of(error)} {error} {error!r}"
     for canary in (*CANARIES, ferry_sandbox.token):
         assert canary.encode() not in kept
-        for words in (shown, told, caplog.text):
+        for words in (shown, shown_error, caplog.text):
             assert canary not in words
 
 
-def test_the_statements_that_a_program_logs_hold_no_values(url, caplog):
+def test_log_of_statements_has_no_values(url, caplog):
     caplog.set_level(logging.INFO, "sqlalchemy.engine")
     with Journal(url) as journal:
         entry_id = journal.begin(intent(path="booking/b-4711", correlation_id="c-0815"))
@@ -72,7 +72,7 @@ def test_the_statements_that_a_program_logs_hold_no_values(url, caplog):
         assert value not in caplog.text
 
 
-def test_an_error_shows_neither_the_content_nor_the_key(tmp_path):
+def test_error_shows_no_content_or_key(tmp_path):
     journal = Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", key=KEY)
     frames = frames_of(caught(JournalError, journal.begin, intent(b"Okonkwo, Marguerite")))
     assert "begin" in frames
