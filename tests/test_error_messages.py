@@ -28,6 +28,8 @@ from tests.support.exchanges import Exchanges, caught
 from tests.support.samples import BOOKING_CREATED
 from tests.support.trip import NOW, booked, search_arguments
 
+pytestmark = pytest.mark.usefixtures("read_back_once")
+
 MESSAGES = (
     "Payment method declined by the acquirer: insufficient funds",
     "No cabins of type AB2 left on Fantastic",
