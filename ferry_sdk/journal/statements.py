@@ -121,26 +121,27 @@ _FIND: Final = select(entries).where(_is_this)
 _LOOK_UP: Final = select(entries.c.id).where(_is_this)
 
 
-def _replace(replaced_states: Sequence[EntryState]) -> Update:
-    stay = [state for state in _STATES if state not in replaced_states]
-    return update(entries).where(_is_this, entries.c.state.not_in(literals(stay)))
+def _update_of(replaced_states: Sequence[EntryState]) -> Update:
+    """Return the statement that replaces these states of an entry, and any that is damaged."""
+    other_states = [state for state in _STATES if state not in replaced_states]
+    return update(entries).where(_is_this, entries.c.state.not_in(literals(other_states)))
 
 
-_REPLACE: Final = {outcome: _replace(replaced) for outcome, replaced in TRANSITIONS.items()}
+_REPLACE: Final = {outcome: _update_of(replaced) for outcome, replaced in TRANSITIONS.items()}
 """Sets an outcome, unless the entry has one that stays."""
 _COMPLETE: Final = update(entries).where(_is_this, entries.c.state.in_(literals(["done"])))
 """Adds to an entry what a late reply named."""
 _CORRECT: Final = _COMPLETE.where(
     or_(entries.c.code.in_(literals([SETTLED_BY_HAND])), entries.c.booking_id.is_(None))
 )
-"""Adds to an entry what a person says, who does not correct a reply."""
+"""Adds to an entry what a person says, unless a reply named the booking."""
 
 _UNRESOLVED_IDS: Final = select(entries.c.id).where(is_unresolved).correlate(None)
-"""SQLite reads them by their index. Where it is to sort entries as well, it prefers the index that
-has all entries in order."""
+"""SQLite reads them by their index. With the condition in the query that sorts the entries, it
+would use the index that has all entries in order."""
 
 _MOST_QUERIES: Final = 100
-"""Queries that are kept, by the filters that are given."""
+"""Queries that are kept, one for each combination of filters."""
 
 
 class DuplicateWriteError(Exception):
