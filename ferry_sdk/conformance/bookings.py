@@ -202,6 +202,7 @@ def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[C
     ]
     if not tariffs or not ranks:
         return
+
     cheapest = min(tariffs, key=lambda tariff: tariff.amount)
     best = max(ranks, key=lambda place: ranks[place])
     is_better = ranks[best] > min(ranks.values())

@@ -136,7 +136,7 @@ def perform(
     findings: Findings, steps: Flow[None]
 ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Make the calls of the steps, and return the report of their findings."""
-    plan = Plan(lambda _: steps)
+    plan = Plan(lambda _: steps)  # the steps need no batch: they make one call at a time
     if isinstance(findings.ferry, AsyncFerry):
         return _perform_async(findings, findings.ferry, plan)
 

@@ -106,7 +106,7 @@ class Probes:
         self._days: dict[Line, set[date]] = {}
 
     def steps(self) -> Flow[None]:
-        """Make all reads that need no id."""
+        """Make all reads that need no id. A later one uses what an earlier one has found."""
         try_steps = self.findings.try_steps
         yield from try_steps(["port_country", "date_header", "journey_route"], self._ports())
         yield from try_steps(["port_position", "mcp_resource"], self._mcp_ports())
@@ -231,7 +231,12 @@ class Probes:
         intervals: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
-                line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
+                line = Line(
+                    company=company,
+                    depart_code=route.depart_code,
+                    arrive_code=route.arrive_code,
+                    out_journey_id=route.journey_id,
+                )
                 times = route.departure_times.get(company)
                 intervals[line] = _DAY / len(times) if times else inf
         self._sort_lines(intervals)

@@ -108,7 +108,7 @@ def _compare(assumption: Assumption, findings: Findings) -> ConformanceRow:
         verdict = "holds"
     else:
         verdict = "differs"
-    return ConformanceRow(assumption.id, assumption.text, verdict, seen)
+    return ConformanceRow(id=assumption.id, assumption=assumption.text, verdict=verdict, seen=seen)
 
 
 def _why_not_seen(assumption: Assumption, findings: Findings) -> str:

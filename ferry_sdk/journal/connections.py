@@ -131,6 +131,7 @@ def _begin(engine: Engine, limit: TimeLimit) -> Connection:
         watch = limit.watch = Watch(limit.until)
         connection = engine.connect()  # it attaches a new connection to the watch
         is_pooled = not watch.is_watching
+
         try:
             if is_pooled:
                 watch.expect_answer()

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event
@@ -544,7 +545,7 @@ class Journal:
         key = self._key
         if key is None:  # without a lock, because concurrent threads read the same key
             with limit_time():
-                opened = _guard(lambda: open_journal(self._engine, self._callers_key))
+                opened = _guard(partial(open_journal, self._engine, self._callers_key))
             self._absent = opened.absent
             key = self._key = opened.key
         return key
