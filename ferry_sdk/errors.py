@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
+from http import HTTPStatus
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -19,6 +20,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
 
 if TYPE_CHECKING:
+    from ferry_sdk._engine.redaction import Redactor
     from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
     from ferry_sdk.models.catalogue import Port
     from ferry_sdk.models.tickets import PaymentRecorded, TicketCancellation
@@ -51,6 +53,23 @@ class FerryError(Exception):
         super().__init__(message)
         self.outcome = outcome
 
+    def redact(self, redactor: Redactor) -> None:
+        """Hide tokens and travellers' data in the texts of the error.
+
+        The library's own words name no traveller, so travellers' data is hidden only in the words
+        that they quote (`mark_quoted`). Without this, a traveller called Field would remove the
+        word from messages.
+        """
+        quoted = take_quoted(self)
+        shown = redactor.show(quoted)
+        redactor_of_tokens = redactor.without_travellers()
+
+        redacted: list[str] = []
+        for argument in self.args:
+            text = str(argument).replace(quoted, shown)
+            redacted.append(redactor_of_tokens.show(text) or type(self).__name__)
+        self.args = tuple(redacted)
+
     def __init_subclass__(cls) -> None:
         """Add the documented attributes to the class, because `dir` shows only those."""
         names = re.findall(r"^    (\w+): ", cleandoc(cls.__doc__ or ""), re.MULTILINE)
@@ -58,8 +77,10 @@ class FerryError(Exception):
             setattr(cls, name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {name: None if name in _MEMORY_ONLY else value for name, value in vars(self).items()}
-        return _rebuild, (type(self), self.args, kept)
+        state = vars(self).copy()
+        for name in _MEMORY_ONLY & state.keys():
+            state[name] = None
+        return _rebuild, (type(self), self.args, state)
 
     def __copy__(self) -> Self:
         return _rebuild(type(self), self.args, vars(self))
@@ -170,6 +191,11 @@ class UnexpectedResponseError(FerryError):
         self.field: str | None = field
         self.body: object = body
 
+    def redact(self, redactor: Redactor) -> None:
+        """Hide tokens and travellers' data in the texts of the error."""
+        super().redact(redactor)
+        self.field = _redact_field(self.field, redactor)
+
     @property
     def is_redirect(self) -> bool:
         """Whether the reply was a redirect. Redirects are not followed."""
@@ -208,8 +234,9 @@ class OutcomeUnknownError(FerryError):
 
 
 def _currency_hint(currency: str, expected_currency: str) -> str:
-    same = currency == expected_currency
-    return "" if same else f", which is in another currency: pass an amount in {currency}"
+    if currency == expected_currency:
+        return ""
+    return f", which is in another currency: pass an amount in {currency}"
 
 
 class PriceChangedError(FerryError):
@@ -234,9 +261,11 @@ class PriceChangedError(FerryError):
         self.found: Decimal = found
         self.currency: str = currency
         self.expected_currency: str = expected_currency or currency
-        wanted = money(expected, self.expected_currency)
+
+        price = money(found, currency)
+        expected_price = money(expected, self.expected_currency)
         hint = _currency_hint(currency, self.expected_currency)
-        super().__init__(f"the booking costs {money(found, currency)}, expected {wanted}{hint}")
+        super().__init__(f"the booking costs {price}, expected {expected_price}{hint}")
 
 
 class PenaltyExceededError(FerryError):
@@ -267,15 +296,21 @@ class PenaltyExceededError(FerryError):
         self.refund: Decimal | None = refund
         self.currency: str = currency
         self.expected_currency: str = expected_currency or currency
+
+        # Amounts of two currencies cannot be compared, so each limit is then reported.
         is_foreign = self.expected_currency != currency
         problems: list[str] = []
+
         if limit is not None and (is_foreign or penalty > limit):
-            costs, most = money(penalty, currency), money(limit, self.expected_currency)
-            problems.append(f"the cancellation costs {costs}, the limit is {most}")
-        paid_back = "an unknown amount" if refund is None else money(refund, currency)
+            cost = money(penalty, currency)
+            highest = money(limit, self.expected_currency)
+            problems.append(f"the cancellation costs {cost}, the limit is {highest}")
+
         if min_refund is not None and (is_foreign or refund is None or refund < min_refund):
-            least = money(min_refund, self.expected_currency)
-            problems.append(f"the cancellation pays back {paid_back}, expected at least {least}")
+            paid_back = "an unknown amount" if refund is None else money(refund, currency)
+            lowest = money(min_refund, self.expected_currency)
+            problems.append(f"the cancellation pays back {paid_back}, expected at least {lowest}")
+
         hint = _currency_hint(currency, self.expected_currency)
         super().__init__("; ".join(problems) + hint)
 
@@ -314,12 +349,13 @@ class OrderError(FerryError):
     """
 
     def __init__(self, order: Order, cause: FerryError) -> None:
-        stands = ", ".join(
-            f"{part.booking_id or f'part {number}'} is {part.state}"
-            for number, part in enumerate(order.parts, 1)
-        )
+        states: list[str] = []
+        for number, part in enumerate(order.parts, 1):
+            name = part.booking_id or f"part {number}"
+            states.append(f"{name} is {part.state}")
         outcome: Outcome = "unknown" if order.state == "unknown" else cause.outcome
-        super().__init__(f"order {order.id}: {cause} ({stands})", outcome=outcome)
+
+        super().__init__(f"order {order.id}: {cause} ({', '.join(states)})", outcome=outcome)
         self.order: Order = order
         self.cause: FerryError = cause
 
@@ -387,8 +423,27 @@ class APIError(FerryError):
         """Set the message and the code, and the text with both."""
         self.message: str = message
         self.code: str | None = code
-        details = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
+        details = f"HTTP {self.status_code}"
+        if code:
+            details += f", {code}"
         self.args: tuple[Any, ...] = (f"{message} ({details})",)
+
+    def redact(self, redactor: Redactor) -> None:
+        """Hide tokens and travellers' data in all that the service wrote."""
+        phrase = phrase_of(self.status_code)
+        names_nobody = {phrase, SESSION_ENDED, *SERVICE_CODES}
+
+        message = self.message
+        if message not in names_nobody:
+            message = redactor.show(message)
+        code = self.code or ""
+        if code not in names_nobody:
+            code = redactor.show(code)
+        self.show(message or phrase, code or None)
+
+        self.field = _redact_field(self.field, redactor)
+        if self.www_authenticate is not None:
+            self.www_authenticate = redactor.show(self.www_authenticate)
 
 
 class BadRequestError(APIError):
@@ -474,10 +529,31 @@ SERVICE_CODES: Final[Mapping[str, type[APIError]]] = {
 """The codes that the interface has for a failed call."""
 
 
-def mark_quoted(error: ErrorT, words: str) -> ErrorT:
-    """Return the error, whose message contains these words of a reply or of another library.
+SESSION_ENDED: Final = "the session ended, nothing was done"
+"""The message of a call that was refused because its MCP session is gone."""
 
-    Only they are redacted: the words of the library itself name nobody.
+_PHRASES: Final[Mapping[int, str]] = {status.value: status.phrase for status in HTTPStatus}
+
+
+def phrase_of(status_code: int) -> str:
+    """Return the standard phrase of a status, the message of a refusal without words."""
+    return _PHRASES.get(status_code, "the service refused")
+
+
+def _redact_field(field: str | None, redactor: Redactor) -> str | None:
+    """Return the path of a field; None if something must be hidden in it.
+
+    The rest of such a path would name another field.
+    """
+    if field is None or redactor.show(field) != field:
+        return None
+    return field
+
+
+def mark_quoted(error: ErrorT, words: str) -> ErrorT:
+    """Note which words in the message of an error are from a reply or another library.
+
+    `FerryError.redact` hides travellers' data only in these words.
     """
     vars(error)["_quoted"] = words
     return error
@@ -485,8 +561,8 @@ def mark_quoted(error: ErrorT, words: str) -> ErrorT:
 
 def take_quoted(error: BaseException) -> str:
     """Return the words that the message of an error quotes, and forget them."""
-    words: str = vars(error).pop("_quoted", "")
-    return words
+    quoted: str = vars(error).pop("_quoted", "")
+    return quoted
 
 
 def trim(error: ErrorT) -> ErrorT:
@@ -496,11 +572,13 @@ def trim(error: ErrorT) -> ErrorT:
     report that a write may have happened.
     """
     replaced = error.__context__
+
     link: BaseException | None = error
     while link is not None:
         link.__traceback__ = None
         link.__context__ = None
         link = link.__cause__
+
     if isinstance(replaced, FerryError) and not isinstance(error, FerryError):
         error.__context__ = trim(replaced)
     return error

@@ -174,7 +174,7 @@ _EVENTS: Final[Mapping[str, type[Event]]] = {
     "limiter": LimiterEvent,
     "connections": ConnectionsEvent,
 }
-"""The events by the names in `EventHooks`."""
+"""The events by the names of `EventHooks`."""
 
 
 class EventHooks(TypedDict, total=False):
@@ -193,7 +193,7 @@ class Hooks:
 
     Attributes:
         by_event: The hooks for each type of event.
-        known_connections: The connections that the hooks know.
+        known_connections: The connections of which the hooks have had a `ConnectionsEvent`.
     """
 
     def __init__(self, by_event: Mapping[type[Event], Sequence[Hook]]) -> None:
@@ -205,7 +205,9 @@ class Hooks:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
         is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
-        shown = error.with_traceback(_without_library_frames(error.__traceback__))
+
+        # Only the first failure of a hook has its traceback, from the hook on.
+        shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
         logger.log(
             logging.DEBUG if is_known else logging.WARNING,
             "hook %s failed in %s: %s (correlation id %s)",
@@ -214,7 +216,7 @@ class Hooks:
             type(error).__name__,
             call.correlation_id,
             extra={"operation": call.operation, "correlation_id": call.correlation_id},
-            exc_info=None if is_known else shown,
+            exc_info=None if is_known else shown_error,
         )
 
 
@@ -228,32 +230,31 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
     if not isinstance(hooks_by_name, Mapping):
         raise ConfigurationError("event_hooks: expected a mapping of events to functions")
 
-    by_event: dict[type[Event], list[Hook]] = {}
+    by_event: dict[type[Event], Sequence[Hook]] = {}
     for name, hooks in cast("Mapping[str, Any]", hooks_by_name).items():
         if name not in _EVENTS:
             expected = ", ".join(_EVENTS)
             raise ConfigurationError(f"event_hooks: unknown event {name!r}, expected {expected}")
-        by_event[_EVENTS[name]] = _check_hooks(name, hooks, may_be_async=may_be_async)
-    return Hooks(by_event) if any(by_event.values()) else None
+        where = f"event_hooks[{name!r}]"
+        by_event[_EVENTS[name]] = _check_hooks(hooks, where, may_be_async=may_be_async)
+    if not any(by_event.values()):
+        return None
+    return Hooks(by_event)
 
 
-def _check_hooks(name: str, hooks: Any, *, may_be_async: bool) -> list[Hook]:  # noqa: ANN401 -- checked here
-    """Return the hooks of an event.
-
-    Raises:
-        ConfigurationError: There is no list, or a hook cannot be called by the client.
-    """
-    where = f"event_hooks[{name!r}]"
+def _check_hooks(hooks: object, where: str, *, may_be_async: bool) -> Sequence[Hook]:
+    """Return the hooks of an event as a list, which changes no more."""
     if not isinstance(hooks, Iterable):
         raise ConfigurationError(f"{where}: expected a list of functions")
 
-    listed: list[Hook] = [*hooks]
-    for hook in listed:
+    checked: list[Hook] = []
+    for hook in cast("Iterable[object]", hooks):
         if not callable(hook):
             raise ConfigurationError(f"{where}: not a function: {hook!r}")
         if not may_be_async and is_async_function(hook):
             raise ConfigurationError(f"{where}: an async function needs AsyncFerry")
-    return listed
+        checked.append(hook)
+    return checked
 
 
 def is_async_function(function: Callable[..., object]) -> bool:
@@ -264,8 +265,8 @@ def is_async_function(function: Callable[..., object]) -> bool:
 def _without_library_frames(traceback: TracebackType | None) -> TracebackType | None:
     """Return the traceback from the hook on, without the library's frames, which hold requests."""
     while traceback is not None:
-        module = str(traceback.tb_frame.f_globals.get("__name__"))
-        if not f"{module}.".startswith("ferry_sdk."):  # of `ferry_sdk` itself, too
+        module_name = traceback.tb_frame.f_globals.get("__name__")
+        if not f"{module_name}.".startswith("ferry_sdk."):
             return traceback
         traceback = traceback.tb_next
     return None

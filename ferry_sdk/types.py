@@ -105,7 +105,9 @@ class JournalEntry:
     @property
     def ended_at(self) -> datetime | None:
         """When its outcome was recorded, UTC; None while the outcome is not known."""
-        return None if self.is_unresolved or "changed_at" in self.damaged else self.changed_at
+        if self.is_unresolved or "changed_at" in self.damaged:
+            return None
+        return self.changed_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INTERNAL = {
-    "APIError": ("show",),
+    "APIError": ("redact", "show"),
     "BookingSnapshot": ("differs", "of", "to_text"),
     "Clock": ("persist",),
     "Counters": ("connection", "effect", "request"),
     "Fault": ("read", "to_wire"),
     "Faults": ("about", "around", "reshape", "take"),
+    "FerryError": ("redact",),
     "Journal": (
         "after_fork",
         "begin",
@@ -48,6 +49,7 @@ INTERNAL = {
     "Records": ("from_factory",),
     "RequestLog": ("add", "show_paths"),
     "Safety": ("is_suggested_by",),
+    "UnexpectedResponseError": ("redact",),
     "VoucherNotReadyError": ("show",),
 }
 """Methods of public classes that only the library itself calls."""

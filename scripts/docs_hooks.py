@@ -139,8 +139,8 @@ def trial_table() -> str:
 LISTS: dict[str, Callable[[], str]] = {
     "cli/app.json": command_table,
     "cli/terminal/output.py": json_members,
-    "conformance/assumptions.json#seen": partial(assumption_table, "Shown by", seen=True),
-    "conformance/assumptions.json#unseen": partial(
+    "conformance/assumptions.py#seen": partial(assumption_table, "Shown by", seen=True),
+    "conformance/assumptions.py#unseen": partial(
         assumption_table, "Why it is not seen", seen=False
     ),
     "sandbox/network/data/trial_routes.json": trial_table,

@@ -106,7 +106,7 @@ ORDERS: Stages = (
     _named("orders/test", "orders", "problems"),
 )
 CONFORMANCE: Stages = (
-    _named("conformance/test", "reads", "recordings"),
+    _named("conformance/test", "reads", "privacy"),
     _named("conformance/test", "profiles", "bookings"),
 )
 WATCH: Stages = (("tests/aftersales/test_watch_decisions.py",), ("tests/aftersales/test_watch.py",))
@@ -171,6 +171,7 @@ TESTS: dict[str, Stages] = {
     ),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
+    "journal/rows": JOURNAL,
     "journal/creation": JOURNAL,
     "journal/compilation": JOURNAL,
     "journal/shape": (JOURNAL[2], *JOURNAL[:2]),

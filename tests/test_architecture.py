@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from ferry_sdk import Stage
-from tests.support.tables import each
 
 ROOT = Path(__file__).parents[1]
 MODULES = {
@@ -16,21 +17,42 @@ PICTURES = ROOT / "docs" / "pictures"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
-def test_the_table_and_the_drawings_show_each_module_and_each_stage_once():
+def test_table_names_each_module():
     table = PAGE.partition("| Module |")[2].partition("\n\n")[0]
-    named = [name.rstrip("/") for name in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)]
-    assert sorted(named) == sorted(MODULES)
-    for picture, kind, names in (("layers", "module", MODULES), ("booking", "stage", Stage)):
-        drawing = (PICTURES / f"{picture}.svg").read_text("utf-8")
-        assert sorted(re.findall(rf'class="{kind}">([^<]+)<', drawing)) == sorted(names)
+    names = [name.rstrip("/") for name in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)]
+    assert sorted(names) == sorted(MODULES)
 
 
-@each("picture", sorted(PICTURES.iterdir()))
-def test_a_drawing_has_a_name_and_two_themes_and_loads_nothing(picture):
-    text = picture.read_text("utf-8")
-    named = re.search(r'^<svg [^>]*role="img" aria-label(ledby)?="([^"]+)"', text)
-    assert named
-    if named[1]:
-        assert all(re.search(rf' id="{one}">[^<]+<', text) for one in named[2].split())
-    assert "prefers-color-scheme: dark" in text
+@pytest.mark.parametrize(
+    ("picture", "kind", "names"),
+    [("layers", "module", MODULES), ("booking", "stage", Stage)],
+    ids=["layers", "booking"],
+)
+def test_drawing_shows_each_part_once(picture, kind, names):
+    drawing = (PICTURES / f"{picture}.svg").read_text("utf-8")
+    assert sorted(re.findall(rf'class="{kind}">([^<]+)<', drawing)) == sorted(names)
+
+
+every_drawing = pytest.mark.parametrize(
+    "drawing", sorted(PICTURES.iterdir()), ids=lambda drawing: drawing.stem
+)
+
+
+@every_drawing
+def test_drawing_has_a_name(drawing):
+    text = drawing.read_text("utf-8")
+    label = re.search(r'^<svg [^>]*role="img" aria-label(ledby)?="([^"]+)"', text)
+    assert label
+    if label[1]:
+        assert all(re.search(rf' id="{part}">[^<]+<', text) for part in label[2].split())
+
+
+@every_drawing
+def test_drawing_has_a_dark_theme(drawing):
+    assert "prefers-color-scheme: dark" in drawing.read_text("utf-8")
+
+
+@every_drawing
+def test_drawing_loads_nothing(drawing):
+    text = drawing.read_text("utf-8")
     assert not re.search(r"<script|href|url\(|@import|@font-face", text)

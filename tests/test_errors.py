@@ -16,31 +16,49 @@ import pytest
 import ferry_sdk
 from ferry_sdk import Attempt, FerryError, JournalEntry, RequestDigest, TicketCancellation, errors
 from ferry_sdk.orders import Order, OrderPart
+from ferry_sdk.sandbox import Sandbox
 from tests.support.exchanges import Exchanges, caught, client_of
-from tests.support.tables import each
+from tests.support.trip import NOW
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
-TREE = {
-    "Exception": "FerryError",
-    "FerryError": """
-        APIError AlreadyDoneError ConfigurationError JournalError OrderError
-        OutcomeUnknownError PenaltyExceededError PriceChangedError ReadOnlyError TransportError
-        UnexpectedResponseError UnresolvedWriteError
-    """,
-    "FerryError ValueError": "InvalidInputError",
-    "InvalidInputError": "AmbiguousPlaceError UnknownPlaceError",
-    "TransportError": "ConnectionFailedError",
-    "TransportError TimeoutError": "RequestTimeoutError",
-    "APIError": """
-        AuthenticationError AvailabilityError BadRequestError BookingConfirmError
-        BookingCreateError ConflictError NotFoundError PermissionDeniedError RateLimitError
-        ServerError TicketCancelError TicketViewError UnprocessableEntityError
-    """,
-    "AvailabilityError": "NoSailingsError",
-    "NotFoundError": "TicketNotFoundError VoucherNotReadyError",
+BASES = {
+    "FerryError": ["Exception"],
+    "APIError": ["FerryError"],
+    "AlreadyDoneError": ["FerryError"],
+    "ConfigurationError": ["FerryError"],
+    "JournalError": ["FerryError"],
+    "OrderError": ["FerryError"],
+    "OutcomeUnknownError": ["FerryError"],
+    "PenaltyExceededError": ["FerryError"],
+    "PriceChangedError": ["FerryError"],
+    "ReadOnlyError": ["FerryError"],
+    "TransportError": ["FerryError"],
+    "UnexpectedResponseError": ["FerryError"],
+    "UnresolvedWriteError": ["FerryError"],
+    "InvalidInputError": ["FerryError", "ValueError"],
+    "AmbiguousPlaceError": ["InvalidInputError"],
+    "UnknownPlaceError": ["InvalidInputError"],
+    "ConnectionFailedError": ["TransportError"],
+    "RequestTimeoutError": ["TransportError", "TimeoutError"],
+    "AuthenticationError": ["APIError"],
+    "AvailabilityError": ["APIError"],
+    "BadRequestError": ["APIError"],
+    "BookingConfirmError": ["APIError"],
+    "BookingCreateError": ["APIError"],
+    "ConflictError": ["APIError"],
+    "NotFoundError": ["APIError"],
+    "PermissionDeniedError": ["APIError"],
+    "RateLimitError": ["APIError"],
+    "ServerError": ["APIError"],
+    "TicketCancelError": ["APIError"],
+    "TicketViewError": ["APIError"],
+    "UnprocessableEntityError": ["APIError"],
+    "NoSailingsError": ["AvailabilityError"],
+    "TicketNotFoundError": ["NotFoundError"],
+    "VoucherNotReadyError": ["NotFoundError"],
 }
-"""The classes below their bases."""
+"""The classes and their bases, as the contract has them."""
 ATTEMPTS = (
     Attempt(sent=False, problem="ConnectionFailedError", waited=0.25),
     Attempt(sent=True, status_code=503, request_id="r-1", problem="ServerError"),
@@ -61,12 +79,16 @@ ENTRY = JournalEntry(
 MEMORY_ONLY = {"body", "last_seen"}
 
 
-def family(kind=FerryError):
-    children = [one for one in kind.__subclasses__() if one.__module__ == "ferry_sdk.errors"]
-    return [kind, *(member for child in children for member in family(child))]
+def family_of(kind):
+    """Return an error class of the library and all below it."""
+    family = [kind]
+    for child in kind.__subclasses__():
+        if child.__module__ == "ferry_sdk.errors":
+            family += family_of(child)
+    return family
 
 
-FAMILY = family()
+FAMILY = family_of(FerryError)
 ARGUMENTS = {
     errors.APIError: {
         "message": "Complet",
@@ -127,70 +149,127 @@ ARGUMENTS = {
 
 
 def filled(kind):
-    error = kind(**next(given for base, given in ARGUMENTS.items() if issubclass(kind, base)))
+    """Return an error of a class, none of whose attributes has its default."""
+    for base, arguments in ARGUMENTS.items():
+        if issubclass(kind, base):
+            error = kind(**arguments)
+            break
     error.operation = "bookings.create"
     error.correlation_id = "c-1"
     error.attempts = ATTEMPTS
     return error
 
 
-def shown(error):
+def attributes_of(error):
+    """Return the attributes of an error, in a form that can be compared."""
     return {
         name: (type(value), value.args) if isinstance(value, FerryError) else value
         for name, value in vars(error).items()
     }
 
 
-def test_the_family_is_that_of_the_contract_and_all_reach_another_process_and_come_back():
-    tree = {kind.__name__: " ".join(base.__name__ for base in kind.__bases__) for kind in FAMILY}
-    assert tree == {name: bases for bases, names in TREE.items() for name in names.split()}
-    assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
-    assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
-    given = [filled(kind) for kind in FAMILY]
-    there = (
-        "import pickle, sys\n"
-        "errors = pickle.load(sys.stdin.buffer)\n"
-        "for error in errors:\n"
-        "    error.correlation_id += type(error).__name__\n"
-        "pickle.dump(errors, sys.stdout.buffer)\n"
-    )
-    command = [sys.executable, "-W", "error", "-c", there]
-    done = subprocess.run(
-        command, input=pickle.dumps(given), capture_output=True, check=True, timeout=30
-    )
-    for error, sent in zip(pickle.loads(done.stdout), given, strict=True):
-        assert error.correlation_id == f"c-1{type(sent).__name__}"
-        assert str(error) == str(sent)
-        for name in ("attempts", "outcome", "operation"):
-            assert getattr(error, name) == getattr(sent, name)
+every_class = pytest.mark.parametrize("kind", FAMILY, ids=lambda kind: kind.__name__)
 
 
-@each("kind", FAMILY)
-def test_a_class_is_a_public_name_and_its_copies_keep_all_but_a_pickle_what_stays_in_memory(kind):
+def test_family_is_that_of_the_contract():
+    bases = {kind.__name__: [base.__name__ for base in kind.__bases__] for kind in FAMILY}
+    assert bases == BASES
+
+
+@every_class
+def test_class_is_a_public_name(kind):
     assert getattr(ferry_sdk, kind.__name__) is kind
     assert kind.__name__ in ferry_sdk.__all__
     assert kind.__doc__
-    error = filled(kind)
-    attributes = vars(error)
+
+
+@every_class
+def test_class_names_its_attributes(kind):
+    attributes = vars(filled(kind))
     assert attributes.keys() >= {"outcome", "operation", "attempts", "correlation_id"}
-    assert None not in attributes.values(), "these tests leave none at its default"
+    assert None not in attributes.values()
     assert {name for name in attributes if not name.startswith("_")} <= set(dir(kind))
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (filled(errors.ConflictError), "Complet (HTTP 409, CODE)"),
+        (errors.ServerError("down", status_code=502), "down (HTTP 502)"),
+    ],
+    ids=["with a code", "without a code"],
+)
+def test_text_has_status_and_code(error, text):
+    assert str(error) == text
+
+
+@every_class
+def test_text_names_no_traveller(kind):
+    error = filled(kind)
+    assert str(error)
+    assert repr(error).startswith(kind.__name__)
     assert "Okonkwo" not in f"{error} {error!r}"
     assert "ticketed" not in f"{error} {error!r}"
-    assert repr(error).startswith(kind.__name__)
-    assert str(error)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@every_class
+def test_copy_keeps_all_attributes(kind, copied):
     error = filled(kind)
-    given = shown(error)
+    attributes = attributes_of(error)
+    other = copied(error)
+    assert (type(other), other.args, attributes_of(other)) == (kind, error.args, attributes)
+
+
+@every_class
+def test_deep_copy_has_records_of_its_own(kind):
+    error = filled(kind)
     deep = copy.deepcopy(error)
-    for one in (copy.copy(error), deep):
-        assert (type(one), one.args, shown(one)) == (kind, error.args, given)
     for name in MEMORY_ONLY & vars(error).keys():
         assert getattr(deep, name) is not getattr(error, name)
-    expected = {name: None if name in MEMORY_ONLY else value for name, value in given.items()}
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        again = pickle.loads(pickle.dumps(error, protocol))
-        assert (type(again), again.args, shown(again)) == (kind, error.args, expected), protocol
-        assert (str(again), repr(again)) == (str(error), repr(error)), protocol
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@every_class
+def test_pickle_leaves_out_what_stays_in_memory(kind, protocol):
+    error = filled(kind)
+    expected = attributes_of(error)
+    expected |= dict.fromkeys(MEMORY_ONLY & expected.keys())
+    again = pickle.loads(pickle.dumps(error, protocol))
+    assert (type(again), again.args, attributes_of(again)) == (kind, error.args, expected)
+    assert (str(again), repr(again)) == (str(error), repr(error))
+
+
+IN_ANOTHER_PROCESS = """
+import pickle, sys
+errors = pickle.load(sys.stdin.buffer)
+for error in errors:
+    error.correlation_id += type(error).__name__
+pickle.dump(errors, sys.stdout.buffer)
+"""
+
+
+@pytest.fixture(scope="module")
+def returned():
+    """The errors of all classes, sent to another process, changed there, and sent back."""
+    process = subprocess.run(
+        [sys.executable, "-W", "error", "-c", IN_ANOTHER_PROCESS],
+        input=pickle.dumps([filled(kind) for kind in FAMILY]),
+        capture_output=True,
+        check=True,
+        timeout=30,
+    )
+    return dict(zip(FAMILY, pickle.loads(process.stdout), strict=True))
+
+
+@every_class
+def test_error_comes_back_from_another_process(returned, kind):
+    error = returned[kind]
+    sent = filled(kind)
+    assert error.correlation_id == f"c-1{kind.__name__}"
+    assert str(error) == str(sent)
+    assert (error.attempts, error.outcome) == (sent.attempts, sent.outcome)
+    assert error.operation == sent.operation
 
 
 HOME = str(Path(ferry_sdk.__file__).parent)
@@ -204,38 +283,65 @@ SERVICES = {
 }
 
 
-@each("raw", [False, True])
-@each("service", SERVICES)
-@each(
-    "call",
-    [
-        lambda ferry: ferry.bookings.confirm("b-1"),
-        lambda ferry: ferry.tickets.get("t-1"),
-        lambda ferry: ferry.mcp.confirm_booking("b-1"),
-        lambda ferry: ferry.mcp.ports(),
-    ],
-)
-def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, service, call, raw):
-    ferry = client_of(clients, Exchanges(SERVICES[service]))
+CALLS = {
+    "confirm": lambda ferry: ferry.bookings.confirm("b-1"),
+    "ticket": lambda ferry: ferry.tickets.get("t-1"),
+    "confirm over MCP": lambda ferry: ferry.mcp.confirm_booking("b-1"),
+    "resource": lambda ferry: ferry.mcp.ports(),
+}
+
+
+@pytest.fixture(params=CALLS)
+def call(request):
+    return CALLS[request.param]
+
+
+@pytest.fixture(params=[False, True], ids=["record", "raw response"])
+def is_raw(request):
+    return request.param
+
+
+@pytest.fixture(params=SERVICES)
+def service(request):
+    """A service that fails."""
+    return Exchanges(SERVICES[request.param])
+
+
+@pytest.fixture
+def raised(clients, service, call, is_raw):
+    """The error of a call."""
+    ferry = client_of(clients, service)
     with pytest.raises(FerryError) as info:
-        call(ferry.with_raw_response if raw else ferry)
-    error = info.value
-    frames = traceback.extract_tb(error.__traceback__)
+        call(ferry.with_raw_response if is_raw else ferry)
+    return info.value
+
+
+def test_traceback_has_few_frames_of_the_library(raised):
+    frames = traceback.extract_tb(raised.__traceback__)
     assert 1 <= sum(frame.filename.startswith(HOME) for frame in frames) <= 3
-    assert error.__context__ is None or error.__suppress_context__
-    link = error.__cause__
-    assert (link is not None) == isinstance(error, errors.OutcomeUnknownError)
+
+
+def test_error_has_no_context(raised):
+    assert raised.__context__ is None or raised.__suppress_context__
+
+
+def test_cause_of_an_unknown_outcome_has_no_frames(raised):
+    link = raised.__cause__
+    assert (link is not None) == isinstance(raised, errors.OutcomeUnknownError)
     while link is not None:
         assert link.__traceback__ is None
         assert link.__context__ is None
         link = link.__cause__
 
 
-def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names_its_field(clients):
+def test_invalid_argument_has_no_attempts(clients):
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
     error = caught(errors.InvalidInputError, ferry.tickets.get, "..")
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None
+
+
+def test_unreadable_record_names_its_field(clients):
     reply = httpx.Response(200, json={"penalty_amount": []}, headers={"x-request-id": "r-9"})
     ferry = client_of(clients, Exchanges(reply))
     error = caught(errors.UnexpectedResponseError, ferry.tickets.cancel_fee, "t-1")
@@ -243,21 +349,47 @@ def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names
     assert (error.body, error.outcome) == ({"penalty_amount": []}, "unknown")
 
 
-def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
-    ferry_sandbox.faults.add("lose_reply", "*.confirm*", times=None)
-    first, again, other = (
-        caught(errors.OutcomeUnknownError, both.bookings.confirm, booking_id)
-        for booking_id in ("b-1", "b-1", "b-2")
-    )
-    for error in (first, again, other):
-        assert (error.request.method, error.request.path) == ("POST", "/api/booking/confirm")
-        assert error.outcome == "unknown"
-        assert error.correlation_id
-        advice = f"(correlation id {error.correlation_id}; ferry.recover(error) reads it back)"
-        assert str(error).endswith(advice)
-        assert re.fullmatch("[0-9a-f]{32}", error.request.digest)
-    assert first.request == again.request
-    assert first.request != other.request
-    lost = caught(errors.OutcomeUnknownError, both.mcp.confirm_booking, "b-1")
-    assert lost.request.path == "/mcp tools/call confirm_booking"
-    assert lost.operation == "mcp.confirm_booking"
+@pytest.fixture(scope="module")
+def service_without_replies():
+    """A service that never answers a confirmation."""
+    with Sandbox(now=NOW) as sandbox:
+        sandbox.faults.add("lose_reply", "*.confirm*", times=None)
+        yield sandbox
+
+
+@pytest.fixture
+def unsure(clients, service_without_replies):
+    """A client of this service."""
+    return clients(service_without_replies.token, base_url=service_without_replies.base_url)
+
+
+def confirm_unsurely(ferry, booking_id):
+    return caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking_id)
+
+
+def test_unknown_outcome_names_its_request(unsure):
+    error = confirm_unsurely(unsure, "b-1")
+    assert error.outcome == "unknown"
+    assert (error.request.method, error.request.path) == ("POST", "/api/booking/confirm")
+    assert re.fullmatch("[0-9a-f]{32}", error.request.digest)
+
+
+def test_unknown_outcome_says_how_to_recover(unsure):
+    error = confirm_unsurely(unsure, "b-1")
+    assert error.correlation_id
+    advice = f"(correlation id {error.correlation_id}; ferry.recover(error) reads it back)"
+    assert str(error).endswith(advice)
+
+
+def test_same_request_has_the_same_digest(unsure):
+    assert confirm_unsurely(unsure, "b-1").request == confirm_unsurely(unsure, "b-1").request
+
+
+def test_other_request_has_another_digest(unsure):
+    assert confirm_unsurely(unsure, "b-1").request != confirm_unsurely(unsure, "b-2").request
+
+
+def test_unknown_outcome_names_its_tool(unsure):
+    error = caught(errors.OutcomeUnknownError, unsure.mcp.confirm_booking, "b-1")
+    assert error.request.path == "/mcp tools/call confirm_booking"
+    assert error.operation == "mcp.confirm_booking"

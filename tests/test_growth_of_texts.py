@@ -44,7 +44,6 @@ MADE_WHEN_USED = {
         r"[^@ ]+@[^@ ]+",
         r"[^ ]+?__[^ ]+",
     ],
-    ("ferry_sdk.conformance.bookings", "fullmatch"): [r"\d{4}-\d\d-\d\dT.*", r"\d\d?:\d\d"],
 }
 """Examples of the patterns that are made when they are used, by module and function."""
 

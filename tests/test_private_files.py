@@ -13,7 +13,6 @@ from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from tests.backend.gathering import UnderWay
-from tests.support.cases import case
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 is_root = os.name == "posix" and os.geteuid() == 0
@@ -65,59 +64,117 @@ def plant_fifo(file):
     os.mkfifo(file.with_name("file.db-shm"), 0o600)
 
 
+def touch_wal(file):
+    file.with_name("file.db-wal").touch()
+
+
+as_root = pytest.mark.skipif(not is_root, reason="only root can give a file to another user")
 OPEN = "folder; run: chmod go-w /"
 REFUSED = [
-    *((OPEN, {"mode": 0o777, "where": where}) for where in ("in", "below", "link")),
-    ("folder; use a folder of your own", {"mode": 0o1777}),
-    ("-wal is not a file of", {"mode": 0o700, "plant": link_wal}),
-    ("-shm is not a file of yours", {"mode": 0o700, "plant": plant_fifo}),
+    pytest.param(OPEN, {"mode": 0o777}, id="in an open folder"),
+    pytest.param(OPEN, {"mode": 0o777, "where": "below"}, id="below an open folder"),
+    pytest.param(OPEN, {"mode": 0o777, "where": "link"}, id="behind a link in an open folder"),
+    pytest.param("folder; use a folder of your own", {"mode": 0o1777}, id="sticky folder"),
+    pytest.param("-wal is not a file of", {"mode": 0o700, "plant": link_wal}, id="link for a wal"),
+    pytest.param(
+        "-shm is not a file of yours", {"mode": 0o700, "plant": plant_fifo}, id="pipe for a shm"
+    ),
+    pytest.param(
+        "other users can write to",
+        {"mode": 0o770, "group": NAMED_GROUP},
+        id="folder of a group",
+        marks=as_root,
+    ),
+    pytest.param(
+        "belongs to another user",
+        {"mode": 0o755, "owner": SOMEBODY},
+        id="in another user's folder",
+        marks=as_root,
+    ),
+    pytest.param(
+        "belongs to another user",
+        {"mode": 0o755, "owner": SOMEBODY, "where": "below"},
+        id="below another user's folder",
+        marks=as_root,
+    ),
+    pytest.param(
+        "-journal is not a file of yours",
+        {"mode": 0o700, "plant": plant_journal_of_somebody},
+        id="another user's journal",
+        marks=as_root,
+    ),
 ]
+"""What a refusal names, and how the database is made."""
 ALLOWED = [
-    *({"mode": 0o700}, {"mode": 0o755}),
-    *({"mode": 0o1777, "where": where} for where in ("below", "link")),
-    {"mode": 0o700, "plant": lambda file: file.with_name("file.db-wal").touch()},
+    pytest.param({"mode": 0o700}, id="private folder"),
+    pytest.param({"mode": 0o755}, id="folder that others read"),
+    pytest.param({"mode": 0o1777, "where": "below"}, id="below a sticky folder"),
+    pytest.param({"mode": 0o1777, "where": "link"}, id="behind a link in a sticky folder"),
+    pytest.param({"mode": 0o700, "plant": touch_wal}, id="own wal"),
+    pytest.param({"mode": 0o775, "group": 0}, id="group of root", marks=as_root),
+    pytest.param({"mode": 0o2775, "group": SOMEBODY}, id="group without a name", marks=as_root),
 ]
-if is_root:
-    REFUSED += [
-        ("other users can write to", {"mode": 0o770, "group": NAMED_GROUP}),
-        ("belongs to another user", {"mode": 0o755, "owner": SOMEBODY}),
-        ("belongs to another user", {"mode": 0o755, "owner": SOMEBODY, "where": "below"}),
-        ("-journal is not a file of yours", {"mode": 0o700, "plant": plant_journal_of_somebody}),
-    ]
-    # The user's own group, and one without a name.
-    ALLOWED += [{"mode": 0o775, "group": 0}, {"mode": 0o2775, "group": SOMEBODY}]
 
 
-def test_a_database_that_another_user_could_change_is_not_opened(tmp_path):
-    for number, (problem, made) in enumerate(REFUSED):
-        with case(made):
-            path = database(tmp_path / str(number), **made)
-            before = {*path.parent.iterdir()}
-            for address in (path, f"file:{path}?uri=true", f"file:{path}?mode=rw&uri=true"):
-                with pytest.raises(JournalError, match=problem) as raised:
-                    read_journal(f"sqlite:///{address}")
-                assert str(tmp_path / str(number)) in str(raised.value)
-            with pytest.raises(ConfigurationError, match=f"^state: .*{problem}"):
+@pytest.fixture(params=["journal", "toolkit", "local service"])
+def open_database(request):
+    """Return a function that opens a database of one kind; a refusal raises one of `REFUSALS`."""
+
+    def open_it(path):
+        match request.param:
+            case "journal":
+                read_journal(f"sqlite:///{path}")
+            case "toolkit":
                 AgentState(path)
-            with pytest.raises(OSError, match=problem):
-                SandboxState(path)
-            assert {*path.parent.iterdir()} == before
+            case "local service":
+                SandboxState(path).close()
+
+    return open_it
 
 
-def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path):
-    for number, made in enumerate(ALLOWED):
-        with case(made):
-            path = database(tmp_path / str(number), **made)
-            read_journal(f"sqlite:///{path}")
-            path.resolve().unlink()
-            AgentState(path)
-            path.resolve().unlink()
-            SandboxState(path).close()
-    # A state file is checked again at each use.
-    path = database(tmp_path / "again", 0o700)
-    kept = AgentState(path)
+REFUSALS = (JournalError, ConfigurationError, OSError)
+
+
+@pytest.mark.parametrize(("problem", "made"), REFUSED)
+def test_database_that_another_user_could_change_is_refused(tmp_path, open_database, problem, made):
+    path = database(tmp_path, **made)
+    before = {*path.parent.iterdir()}
+    with pytest.raises(REFUSALS, match=problem):
+        open_database(path)
+    assert {*path.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize("address", ["{}", "file:{}?uri=true", "file:{}?mode=rw&uri=true"])
+@pytest.mark.parametrize(("problem", "made"), REFUSED)
+def test_address_of_such_a_database_is_refused(tmp_path, address, problem, made):
+    path = database(tmp_path, **made)
+    with pytest.raises(JournalError, match=problem) as raised:
+        read_journal(f"sqlite:///{address.format(path)}")
+    assert str(tmp_path) in str(raised.value)
+
+
+@pytest.mark.parametrize(("problem", "made"), REFUSED)
+def test_refused_state_file_is_called_state(tmp_path, problem, made):
+    with pytest.raises(ConfigurationError, match=f"^state: .*{problem}"):
+        AgentState(database(tmp_path, **made))
+
+
+@pytest.mark.parametrize(("problem", "made"), REFUSED)
+def test_refused_local_service_raises_an_os_error(tmp_path, problem, made):
+    with pytest.raises(OSError, match=problem):
+        SandboxState(database(tmp_path, **made))
+
+
+@pytest.mark.parametrize("made", ALLOWED)
+def test_database_in_a_folder_of_its_user_is_opened(tmp_path, open_database, made):
+    open_database(database(tmp_path, **made))
+
+
+def test_state_file_is_checked_at_each_use(tmp_path):
+    path = database(tmp_path, 0o700)
+    state = AgentState(path)
     path.parent.chmod(0o777)
-    with pytest.raises(ConfigurationError, match="chmod go-w"), kept.transaction():
+    with pytest.raises(ConfigurationError, match="chmod go-w"), state.transaction():
         pass
 
 
@@ -149,23 +206,6 @@ def set_access_list(path, attribute, name="access"):
         pytest.skip("the file system of the tests has no POSIX access control lists")
 
 
-@pytest.fixture(params=["journal", "toolkit", "local service"])
-def open_database(request):
-    """Return a function that opens a database of one kind; a refusal raises one of `REFUSALS`."""
-
-    def open_it(path):
-        match request.param:
-            case "journal":
-                read_journal(f"sqlite:///{path}")
-            case "toolkit":
-                AgentState(path)
-            case "local service":
-                SandboxState(path).close()
-
-    return open_it
-
-
-REFUSALS = (JournalError, ConfigurationError, OSError)
 SOMEBODY_WRITES = (USER, EVERYTHING, SOMEBODY)
 
 
@@ -180,7 +220,7 @@ SOMEBODY_WRITES = (USER, EVERYTHING, SOMEBODY)
     ],
     ids=["user", "user who only writes", "group", "group without a name"],
 )
-def test_a_folder_that_a_list_opens_is_refused(tmp_path, open_database, attribute, where):
+def test_folder_that_a_list_opens_is_refused(tmp_path, open_database, attribute, where):
     file = database(tmp_path, 0o700, where=where)
     set_access_list(tmp_path / "folder", attribute)
     with pytest.raises(REFUSALS, match="folder; run: setfacl --remove-all"):
@@ -198,20 +238,20 @@ def test_a_folder_that_a_list_opens_is_refused(tmp_path, open_database, attribut
     ],
     ids=["reads", "masked user", "masked group", "root"],
 )
-def test_a_list_without_another_writer_is_accepted(tmp_path, open_database, attribute):
+def test_list_without_another_writer_is_accepted(tmp_path, open_database, attribute):
     file = database(tmp_path, 0o700)
     set_access_list(file.parent, attribute)
     open_database(file)
 
 
-def test_a_default_list_opens_no_private_file(tmp_path, open_database):
+def test_default_list_opens_no_private_file(tmp_path, open_database):
     file = database(tmp_path, 0o700)
     set_access_list(file.parent, access_list(SOMEBODY_WRITES), "default")
     open_database(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_the_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
+def test_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
     file = database(tmp_path, 0o700)
     if is_root:
         os.chown(file.parent, 0, NAMED_GROUP)
@@ -220,26 +260,29 @@ def test_the_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
     open_database(file)
 
 
-@pytest.mark.skipif(not is_root, reason="only root can give a folder to another group")
-@pytest.mark.parametrize("mask", [EVERYTHING, READ_ONLY])
-def test_the_group_of_a_folder_may_write_by_its_list(tmp_path, open_database, mask):
+@as_root
+def test_group_that_writes_by_a_list_is_refused(tmp_path, open_database):
     file = database(tmp_path, 0o700, group=NAMED_GROUP)
-    set_access_list(file.parent, access_list(mask=mask, owning_group=EVERYTHING))
-    if mask == READ_ONLY:
-        open_database(file)
-        return
+    set_access_list(file.parent, access_list(owning_group=EVERYTHING))
     with pytest.raises(REFUSALS, match="chmod go-w"):
         open_database(file)
 
 
-def test_a_list_is_seen_while_a_state_file_is_used(tmp_path):
+@as_root
+def test_masked_group_of_a_list_is_accepted(tmp_path, open_database):
+    file = database(tmp_path, 0o700, group=NAMED_GROUP)
+    set_access_list(file.parent, access_list(mask=READ_ONLY, owning_group=EVERYTHING))
+    open_database(file)
+
+
+def test_list_is_seen_while_a_state_file_is_used(tmp_path):
     kept = AgentState(database(tmp_path, 0o700))
     set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))
     with pytest.raises(ConfigurationError, match="setfacl"), kept.transaction():
         pass
 
 
-def test_a_list_of_a_sticky_folder_above_is_accepted(tmp_path, open_database):
+def test_list_of_a_sticky_folder_above_is_accepted(tmp_path, open_database):
     file = database(tmp_path, 0o1777, where="below")
     set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))
     open_database(file)
@@ -260,22 +303,22 @@ def test_each_link_on_the_way_is_looked_at(tmp_path, open_database):
         open_database(private / "first" / "file.db")
 
 
-@pytest.mark.skipif(not is_root, reason="only root can give a link away")
-def test_a_link_of_another_user_is_refused(tmp_path, open_database):
+@as_root
+def test_link_of_another_user_is_refused(tmp_path, open_database):
     file = database(tmp_path, 0o1777, where="link")
     os.chown(file, SOMEBODY, -1, follow_symlinks=False)
     with pytest.raises(REFUSALS, match=r"the link .* belongs to another user"):
         open_database(file)
 
 
-def test_a_loop_of_links_is_refused(tmp_path, open_database):
+def test_loop_of_links_is_refused(tmp_path, open_database):
     file = tmp_path / "file.db"
     file.symlink_to(file)
     with pytest.raises(REFUSALS):
         open_database(file)
 
 
-def test_a_path_may_leave_the_folder_of_a_link(tmp_path, monkeypatch):
+def test_path_may_leave_the_folder_of_a_link(tmp_path, monkeypatch):
     (tmp_path / "private" / "deep").mkdir(parents=True, mode=0o700)
     (tmp_path / "link").symlink_to("private/deep")
     monkeypatch.chdir(tmp_path)
@@ -284,7 +327,7 @@ def test_a_path_may_leave_the_folder_of_a_link(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])
-def test_a_file_that_others_can_write_is_refused(tmp_path, suffix):
+def test_file_that_others_can_write_is_refused(tmp_path, suffix):
     file = database(tmp_path, 0o755)
     written = file.with_name(f"file.db{suffix}")
     written.touch()
@@ -293,14 +336,14 @@ def test_a_file_that_others_can_write_is_refused(tmp_path, suffix):
         read_journal(f"sqlite:///{file}")
 
 
-def test_a_journal_that_others_can_read_is_opened(tmp_path):
+def test_journal_that_others_can_read_is_opened(tmp_path):
     file = database(tmp_path, 0o755)
     file.touch()
     file.chmod(0o644)
     read_journal(f"sqlite:///{file}")
 
 
-def test_a_connection_serves_any_thread(tmp_path):
+def test_connection_serves_any_thread(tmp_path):
     database = PrivateDatabase(tmp_path / "file.db", application_id=1, version=1, tables=())
     with closing(database.connect(1)) as connection:
         rows = UnderWay(lambda: connection.execute("SELECT 7").fetchall()).value()

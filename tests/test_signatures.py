@@ -20,23 +20,37 @@ from ferry_sdk.sandbox.faults import kinds
 from scripts import api_map, signatures
 from tests.support.operations import OPERATIONS, described
 from tests.support.reference import PAGES, shown_on
-from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk import Port, Records
     from ferry_sdk._engine.operation import Operation
 
 
-def test_the_stubs_show_methods_deprecation_and_fields(tmp_path, monkeypatch):
-    signatures.main("--check")
+@pytest.fixture
+def stubs(tmp_path, monkeypatch):
+    """A folder into which the script has written the stubs."""
     monkeypatch.setattr(signatures, "FOLDER", tmp_path)
     signatures.main()
+    return tmp_path
+
+
+def test_stubs_are_what_the_script_writes():
     signatures.main("--check")
-    stub = tmp_path / "raw.pyi"
+
+
+@pytest.mark.usefixtures("stubs")
+def test_check_accepts_new_stubs():
+    signatures.main("--check")
+
+
+def test_check_names_a_stub_that_differs(stubs):
+    stub = stubs / "raw.pyi"
     stub.write_text(stub.read_text("utf-8").replace("booking_id: str", "id: str"), "utf-8")
     with pytest.raises(SystemExit, match=r"raw\.pyi differs .* run scripts/api-map"):
         signatures.main("--check")
 
+
+def test_stub_shows_that_a_method_is_deprecated():
     @deprecated("ask for the tariffs")
     def fares(self, *, limit: int = 5) -> Operation[Records[Port]]:
         raise NotImplementedError
@@ -45,10 +59,6 @@ def test_the_stubs_show_methods_deprecation_and_fields(tmp_path, monkeypatch):
         '    @deprecated("ask for the tariffs")',
         "    async def fares(self, *, limit: int = 5) -> Records[Port]: ...",
     ]
-    shown = subprocess.run(
-        [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True
-    )
-    assert {"Passenger", "Availability", "Booking"} <= {*shown.stdout.split()}
 
 
 SIGNATURES = """
@@ -60,22 +70,28 @@ for name in ferry_sdk.__all__:
     fields = getattr(model, "model_fields", None)
     if fields and not issubclass(model, Exception):
         assert not model.__pydantic_complete__, name
-        shown = inspect.signature(model).parameters.values()
-        named = [one for one in shown if one.kind is one.KEYWORD_ONLY]
-        assert len(named) == len(fields), name
+        parameters = inspect.signature(model).parameters.values()
+        keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+        assert len(keywords) == len(fields), name
         required = sum(field.is_required() for field in fields.values())
-        assert sum(one.default is one.empty for one in named) == required, name
+        assert sum(one.default is one.empty for one in keywords) == required, name
         print(name)
 """
 
 
-@each("file", signatures.STUBS)
-def test_every_operation_is_in_every_stub(file):
-    classes = {
-        one.name: {line.name for line in one.body if hasattr(line, "name")}
-        for one in ast.parse(signatures.stub(file)).body
-        if isinstance(one, ast.ClassDef)
-    }
+def test_signature_of_a_record_shows_its_fields():
+    ended = subprocess.run(
+        [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True
+    )
+    assert {"Passenger", "Availability", "Booking"} <= {*ended.stdout.split()}
+
+
+@pytest.mark.parametrize("file", signatures.STUBS)
+def test_stub_has_every_operation(file):
+    classes = {}
+    for node in ast.parse(signatures.stub(file)).body:
+        if isinstance(node, ast.ClassDef):
+            classes[node.name] = {line.name for line in node.body if hasattr(line, "name")}
     for operation in OPERATIONS:
         group, _, name = operation.partition(".")
         assert name in classes[f"{group.capitalize()}Group"]
@@ -84,25 +100,33 @@ def test_every_operation_is_in_every_stub(file):
 def members_without_a_meaning(module, names):
     """Name the members of a module's enumerations that no text follows."""
     for node in ast.parse(Path(inspect.getfile(module)).read_text("utf-8")).body:
-        if isinstance(node, ast.ClassDef) and node.name in names:
-            for one, after in zip(node.body, [*node.body[1:], None], strict=True):
-                if isinstance(one, ast.Assign) and not (
-                    isinstance(after, ast.Expr)
-                    and isinstance(after.value, ast.Constant)
-                    and str(after.value.value).endswith(".")
-                ):
-                    yield f"{node.name}.{ast.unparse(one.targets[0])}"
+        if not isinstance(node, ast.ClassDef) or node.name not in names:
+            continue
+        for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
+            if isinstance(statement, ast.Assign) and not is_sentence(after):
+                yield f"{node.name}.{ast.unparse(statement.targets[0])}"
 
 
-def test_every_member_of_an_enumeration_has_a_meaning():
-    names = {one.__name__ for one in enums.OpenEnum.__subclasses__()}
+def is_sentence(node):
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and str(node.value.value).endswith(".")
+    )
+
+
+def test_member_of_an_enumeration_has_a_meaning():
+    names = {kind.__name__ for kind in enums.OpenEnum.__subclasses__()}
     assert len(names) >= 13
     assert [*members_without_a_meaning(enums, names)] == []
+
+
+def test_kind_of_a_fault_has_a_meaning():
     assert [*members_without_a_meaning(kinds, {FaultKind.__name__})] == []
 
 
-@each("page", PAGES)
-def test_every_call_has_an_example(page):
+@pytest.mark.parametrize("page", PAGES)
+def test_call_has_an_example(page):
     example = ""
     for name, shown, text in shown_on(page):
         own = text.partition("Example:\n")[2]
@@ -126,26 +150,59 @@ WIRE = {
 
 
 def on_the_wire(endpoint):
-    (made,) = [re.sub(one, to, endpoint) for one, to in WIRE.items() if re.fullmatch(one, endpoint)]
-    return made
+    (request,) = [
+        re.sub(shown, sent, endpoint)
+        for shown, sent in WIRE.items()
+        if re.fullmatch(shown, endpoint)
+    ]
+    return request
 
 
-def test_the_pages_are_what_the_methods_are_with_every_endpoint_and_link(tmp_path, monkeypatch):
-    for path, text in api_map.files().items():
-        assert path.read_text("utf-8") == text, "run scripts/api-map"
+@pytest.mark.parametrize("path", api_map.files(), ids=lambda path: path.name)
+def test_page_is_what_the_script_writes(path):
+    assert path.read_text("utf-8") == api_map.files()[path], "run scripts/api-map"
+
+
+@pytest.fixture
+def map_of_the_api(tmp_path, monkeypatch):
+    """A page that the script has written."""
     monkeypatch.setattr(api_map, "PAGE", tmp_path / "api.md")
     api_map.main()
+    return api_map.PAGE
+
+
+@pytest.mark.usefixtures("map_of_the_api")
+def test_check_accepts_a_new_map():
     api_map.main("--check")
-    api_map.PAGE.write_text(api_map.page().replace("booking_id: str", "id: str"), "utf-8")
+
+
+def test_check_rejects_a_map_that_differs(map_of_the_api):
+    map_of_the_api.write_text(api_map.page().replace("booking_id: str", "id: str"), "utf-8")
     with pytest.raises(SystemExit, match="scripts/api-map"):
         api_map.main("--check")
+
+
+def test_map_has_all_operations_in_order():
     assert [*NAMED] == [*OPERATIONS]
-    for name, (endpoint, kind) in NAMED.items():
-        assert kind == SAFETY[name].kind, name
-        request = described(name).call.digest()
-        wanted = re.escape(on_the_wire(endpoint)).replace(r"\{id\}", "[^/ ]+")
-        assert re.match(f"{wanted}(?= |$)", f"{request.method} {request.path}"), name
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_map_says_whether_a_call_writes(name):
+    assert NAMED[name][1] == SAFETY[name].kind
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_map_names_the_endpoint_of_a_call(name):
+    request = described(name).call.digest()
+    endpoint = re.escape(on_the_wire(NAMED[name][0])).replace(r"\{id\}", "[^/ ]+")
+    assert re.match(f"{endpoint}(?= |$)", f"{request.method} {request.path}")
+
+
+def test_map_shows_no_inner_type():
     assert not re.search(r"Operation\[|\bUntil\b|\bRecovered\b|arguments\.", api_map.page())
+
+
+def test_link_of_the_map_leads_to_its_class():
     links = re.findall(r"\[`(\w+)`\]\((\S+)\)", api_map.page())
     assert len(links) > 50
     for name, file in links:

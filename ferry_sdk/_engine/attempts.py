@@ -12,22 +12,14 @@ from dataclasses import replace
 from typing import Literal
 
 from ferry_sdk._engine.auth import can_refresh, refresh
-from ferry_sdk._engine.context import SESSION_ENDED, Context, Result
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, Sleep, T
 from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
-from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import delay_before
 from ferry_sdk._engine.safety import may_be_done
-from ferry_sdk.errors import (
-    SERVICE_CODES,
-    APIError,
-    FerryError,
-    TransportError,
-    UnexpectedResponseError,
-    take_quoted,
-)
+from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt, Outcome
 
 
@@ -133,26 +125,9 @@ def _record(failure: FerryError, name: str) -> Attempt:
 
 
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
-    """Redact the texts of an error."""
+    """Redact the texts of an error, and name the field of the request as the caller's argument."""
     redactor = context.redactor()
     error.request_id = context.show_id(error.request_id, redactor)
-    if isinstance(error, UnexpectedResponseError | APIError) and error.field is not None:
-        is_shown = redactor.show(error.field) == error.field
-        error.field = error.field if is_shown else None
-    if not isinstance(error, APIError):
-        quoted = take_quoted(error)
-        shown, without_tokens = redactor.show(quoted), Redactor(redactor.tokens)
-        error.args = tuple(
-            without_tokens.show(str(words).replace(quoted, shown)) or type(error).__name__
-            for words in error.args
-        )
-        return
-    phrase = phrase_of(error.status_code)
-    own = {phrase, SESSION_ENDED, *SERVICE_CODES}
-    message, code = (
-        words if words in own else redactor.show(words)
-        for words in (error.message, error.code or "")
-    )
-    error.show(message or phrase, code or None)
-    error.field = error.field and operation.argument_at(error.field)
-    error.www_authenticate = error.www_authenticate and redactor.show(error.www_authenticate)
+    error.redact(redactor)
+    if isinstance(error, APIError) and error.field is not None:
+        error.field = operation.argument_at(error.field)

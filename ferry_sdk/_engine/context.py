@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Final, Generic
+from typing import Generic
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
@@ -33,8 +33,6 @@ from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo, OutcomeEvent
 from ferry_sdk.types import Attempt, Outcome
 
-SESSION_ENDED: Final = "the session ended, nothing was done"
-"""The message of a call that was refused because its MCP session is gone."""
 _SHORTEST_TOKEN = 4
 _SHORTEST_HALF = 8
 """Characters from which a request id is hidden because it is a part of a token."""

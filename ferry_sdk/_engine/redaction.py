@@ -48,7 +48,6 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 from html import unescape
-from http import HTTPStatus
 from itertools import chain, permutations
 from operator import methodcaller
 from typing import Final
@@ -95,8 +94,6 @@ _MOST_FOLDED: Final = 10_000
 """Characters whose folded form is kept, so that no text of a service makes the table too large."""
 _ESCAPES: Final = 3
 """How often escapes are resolved: an entity may be part of a URL in a JSON text."""
-
-_PHRASES: Final[dict[int, str]] = {status.value: status.phrase for status in HTTPStatus}
 _BREAKS: Final = str.maketrans("\t\x1f", "\n\n")
 """Characters that end a line besides those of `str.splitlines`."""
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
@@ -163,6 +160,10 @@ class Redactor:
         self.tokens: Sequence[str] = sorted(tokens, key=len, reverse=True)
         self._personal_data = frozenset(personal_data)
         self._words: Collection[str] | None = None
+
+    def without_travellers(self) -> Redactor:
+        """Return a redactor of the same tokens that hides no travellers' data."""
+        return Redactor(self.tokens)
 
     def may_name(self, text: str) -> bool:
         """Return whether a text may name a traveller. If not, no traveller is hidden in it.
@@ -246,11 +247,6 @@ def one_line(text: str) -> str:
     line = " ".join(filter(None, map(str.strip, lines)))
     shown = (letter for letter in line if unicodedata.category(letter) not in _INVISIBLE)
     return "".join(shown).strip()
-
-
-def phrase_of(status_code: int) -> str:
-    """Return the standard phrase of a status."""
-    return _PHRASES.get(status_code, "the service refused")
 
 
 def _resolve_escapes(text: str) -> str:

@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.http import Reply, parse_date
-from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._protocols.json_body import is_list, is_object, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
@@ -25,6 +24,7 @@ from ferry_sdk.errors import (
     ServerError,
     UnexpectedResponseError,
     UnprocessableEntityError,
+    phrase_of,
 )
 
 _BY_STATUS: Final[Mapping[int, type[APIError]]] = {

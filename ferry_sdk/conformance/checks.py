@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +14,6 @@ from ferry_sdk.client.functions import client_function
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
-from ferry_sdk.conformance.recordings import Path
 from ferry_sdk.conformance.report import ConformanceReport, build_report
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.resources.arguments import money
@@ -29,7 +27,6 @@ def check(
     *,
     booking_id: str | None = None,
     ticket_id: str | None = None,
-    record: Path | None = None,
 ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Compare a service with what the client and the local service assume of it, with reads only.
 
@@ -41,8 +38,6 @@ def check(
         ferry: The client. With an `AsyncFerry`, the result is awaited.
         booking_id: A booking of which fields may be read; without one, some rows are not seen.
         ticket_id: The same of a ticket.
-        record: A file for the replies, one JSON object a line, without tokens and travellers'
-            data. An existing file is replaced. Only its owner can read it.
 
     Returns:
         A row for each assumption. A read that fails leaves its rows not seen.
@@ -51,7 +46,6 @@ def check(
         AuthenticationError: The service rejects the token.
         TransportError: The service cannot be reached.
         ConfigurationError: The client's settings do not allow reads.
-        InvalidInputError: The file cannot be written.
 
     Example:
         ```python
@@ -65,7 +59,7 @@ def check(
             # > False no_sailings holds
         ```
     """
-    findings = Findings(ferry.with_options(read_only=True), record)
+    findings = Findings(ferry.with_options(read_only=True))
     return perform(findings, _read(findings, booking_id, ticket_id))
 
 
@@ -76,7 +70,6 @@ def check_with_booking(
     max_price: Decimal | int | str,
     currency: str = "EUR",
     approve: Approve | None = None,
-    record: Path | None = None,
 ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Compare a service as `check` does, and make a booking to see more.
 
@@ -91,7 +84,6 @@ def check_with_booking(
         currency: The currency of `max_price`.
         approve: Called with the sailing and the tariff before the booking is sent. If it raises,
             nothing is booked.
-        record: As for `check`.
 
     Returns:
         A row for each assumption, and what is left of the booking.
@@ -100,7 +92,7 @@ def check_with_booking(
         AuthenticationError: The service rejects the token.
         TransportError: The service cannot be reached.
         ConfigurationError: The client's settings do not allow reads.
-        InvalidInputError: The price is not an amount, or the file cannot be written.
+        InvalidInputError: The price is not an amount.
 
     Example:
         ```python
@@ -115,7 +107,7 @@ def check_with_booking(
         ```
     """
     limit = money(max_price, "max_price")
-    findings = Findings(ferry, record)
+    findings = Findings(ferry)
     return perform(findings, _book(findings, limit, currency, approve))
 
 
@@ -127,24 +119,29 @@ def _read(findings: Findings, booking_id: str | None, ticket_id: str | None) -> 
 def _book(findings: Findings, limit: Decimal, currency: str, approve: Approve | None) -> Flow[None]:
     probes = Probes(findings)
     yield from probes.steps()
+
     choice = yield from choose(findings, probes.sample(), limit, currency)
-    if choice is not None:
-        if approve is not None:
-            approve(choice.sailing, choice.tariff)
-        settings = transport_of(findings.ferry).settings
-        correlation_id = settings.correlation_id or next_correlation_id()
-        yield from findings.try_steps(BY_WRITES, book(findings, choice, correlation_id))
+    if choice is None:
+        return
+    if approve is not None:
+        approve(choice.sailing, choice.tariff)
+
+    # Made here and not by the client, so that `left` can name it before the booking is sent.
+    settings = transport_of(findings.ferry).settings
+    correlation_id = settings.correlation_id or next_correlation_id()
+    yield from findings.try_steps(BY_WRITES, book(findings, choice, correlation_id))
 
 
 def perform(
     findings: Findings, steps: Flow[None]
 ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Make the calls of the steps, and return the report of their findings."""
-    plan = Plan(lambda _: steps)
+    plan = Plan(lambda _: steps)  # the steps need no batch: they make one call at a time
     if isinstance(findings.ferry, AsyncFerry):
         return _perform_async(findings, findings.ferry, plan)
-    # Two, for a second interruption within the inner one.
-    with findings.naming_left(), findings.naming_left(), findings.recording or nullcontext():
+
+    # A second interruption may end the inner block before it has named the booking.
+    with findings.name_left_booking(), findings.name_left_booking():
         transport_of(findings.ferry).run(plan)
     return build_report(findings)
 
@@ -152,6 +149,6 @@ def perform(
 async def _perform_async(
     findings: Findings, ferry: AsyncFerry, plan: Plan[None]
 ) -> ConformanceReport:
-    with findings.naming_left(), findings.naming_left(), findings.recording or nullcontext():
+    with findings.name_left_booking(), findings.name_left_booking():
         await transport_of(ferry).run(plan)
     return build_report(findings)

@@ -1,7 +1,18 @@
 """The calls of a check, and its findings.
 
-The probes are flows without I/O of their own. An interruption of a call is thrown into the flow,
-which can still make other calls, such as to cancel a booking.
+A check is a flow: it has no I/O of its own, and makes each request by `Findings.call`.
+
+1. A probe makes a call, such as ``reply = yield from findings.call("catalogue.ports")``.
+2. `call` counts the requests, keeps the reply, and notes the records that could not be read. A
+   call that fails returns a reply too, with its error.
+3. The probe notes what the reply shows, as in ``findings.seen["port_country"] = "name"``.
+4. `try_steps` runs a probe. If the probe ends with an error, it notes why the assumptions of that
+   probe were not seen, and the check goes on with the next one.
+5. `report.build_report` makes a row for each assumption: its value in `seen`, else its reason in
+   `reasons`.
+
+An interruption of a call is thrown into the flow, which can still make other calls, such as to
+cancel a booking.
 """
 
 from __future__ import annotations
@@ -15,9 +26,8 @@ from operator import attrgetter
 from typing import Any, Final, cast
 
 from ferry_sdk._engine.effects import CallUser, Flow
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.conformance.observations import Observation, observe, observe_failure
-from ferry_sdk.conformance.recordings import Path, Recording
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -31,7 +41,7 @@ from ferry_sdk.planning.results import Matches, UnreadableAnswer, unreadable_ans
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_WITHOUT_REPLY: Final = {"recover", "routes.find"}
+_WITHOUT_REPLY: Final = frozenset({"recover", "routes.find"})
 """The calls that consist of others, so that they have no reply of their own."""
 _SUCCESS: Final = range(200, 300)
 _LISTS: Final = frozenset(
@@ -45,8 +55,8 @@ _LISTS: Final = frozenset(
     }
 )
 """The calls whose result is a list of records. Where none can be read, they raise an error."""
-_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""The errors of a probe that reads a reply of another form."""
+_ERRORS_OF_FORM: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What a probe raises that reads a reply of another form."""
 
 
 class NotSeenError(Exception):
@@ -56,15 +66,10 @@ class NotSeenError(Exception):
 class Findings:
     """The findings of a check, from its replies.
 
-    Args:
-        ferry: Makes the calls.
-        record: A file for the replies.
-
     Attributes:
         ferry: Makes the calls.
-        recording: Records the replies; None if nothing is recorded.
-        seen: The values by assumption.
-        reasons: Why an assumption was not seen.
+        seen: The value that the replies showed, by the id of the assumption.
+        reasons: Why an assumption was not seen, by its id.
         requests: How many requests were sent.
         replies: The last reply to each operation by its name, as soon as there is one, even if an
             interruption keeps it from the probe.
@@ -73,7 +78,7 @@ class Findings:
             and only the reply to its cancellation clears it, so it is true at any interruption.
     """
 
-    def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None = None) -> None:
+    def __init__(self, ferry: Ferry | AsyncFerry) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.requests: int = 0
@@ -81,7 +86,6 @@ class Findings:
         self.unreadable: list[UnreadableAnswer] = []
         self.left: str | None = None
         self.ferry: Ferry | AsyncFerry = ferry
-        self.recording = None if record is None else Recording(record, self._read_tokens)
         self._logged: str | None = None
 
     def call(
@@ -95,55 +99,55 @@ class Findings:
         ferry = self.ferry
         if correlation_id is not None:
             ferry = ferry.with_options(correlation_id=correlation_id)
-        group = ferry if operation in _WITHOUT_REPLY else ferry.with_raw_response
-        make: partial[Any] = partial(attrgetter(operation)(group), *arguments, **options)
+        caller = ferry if operation in _WITHOUT_REPLY else ferry.with_raw_response
+        method = attrgetter(operation)(caller)
+        call: partial[Any] = partial(method, *arguments, **options)
+
         try:
-            self.replies[operation] = observe((yield from CallUser(make)))
+            # One line, because an interruption between two would lose the id of a booking.
+            self.replies[operation] = observe((yield from CallUser(call)))
         except FerryError as error:
             self.replies[operation] = observe_failure(error)
+
         reply = self.replies[operation]
         self.requests += reply.requests
         self._note_unreadable(operation, reply)
-        recording, self.recording = self.recording, None  # after a failure, nothing is recorded
-        if recording is not None:
-            recording.add(operation, reply)
-        self.recording = recording
         return reply
 
     def _note_unreadable(self, operation: str, reply: Observation) -> None:
         """Note the records of a reply that could not be read."""
         value: object = reply.value
+        answers: Iterable[UnreadableAnswer] = ()
         if isinstance(value, Matches):  # routes, which are made of several catalogues
-            routes = cast("Matches[object]", value)
-            self.unreadable += map(_without_values, routes.unreadable)
+            answers = cast("Matches[object]", value).unreadable
         elif isinstance(value, Records):
-            records = cast("Records[object]", value)
-            self.unreadable += map(_without_values, unreadable_answers(operation, records))
+            answers = unreadable_answers(operation, cast("Records[object]", value))
         elif operation in _LISTS and is_unreadable(reply.error):
-            self.unreadable.append(UnreadableAnswer(None, operation, ()))
+            answers = [UnreadableAnswer(None, operation, ())]
+        self.unreadable += [_without_values(answer) for answer in answers]
 
-    def miss(self, names: Iterable[str], reason: str) -> None:
+    def note_not_seen(self, names: Iterable[str], reason: str) -> None:
         """Note why assumptions were not seen."""
         self.reasons.update(dict.fromkeys(names, reason))
 
-    def leave(self, words: str) -> None:
+    def note_left(self, problem: str) -> None:
         """Note and log that a booking may not be cancelled."""
-        self.left = words
+        self.left = problem
         self._log_left()
 
     @contextmanager
-    def naming_left(self) -> Generator[None]:
+    def name_left_booking(self) -> Generator[None]:
         """Log the booking that an interruption of the block leaves: there is no report then.
 
         The cause of the interruption becomes an error that names the booking.
         """
         try:
             yield
-        except BaseException as stop:
+        except BaseException as interruption:
             if self.left is None:
                 raise
             self._log_left()
-            raise stop from FerryError(self.left, outcome="unknown")
+            raise interruption from FerryError(self.left, outcome="unknown")
 
     def _log_left(self) -> None:
         if self.left != self._logged:
@@ -151,33 +155,35 @@ class Findings:
             self._logged = self.left
 
     def try_steps(self, names: Iterable[str], steps: Flow[None]) -> Flow[None]:
-        """Make the steps that show some assumptions; note why they do not show them."""
+        """Make the steps that show some assumptions; note why they do not show them.
+
+        Raises:
+            AuthenticationError: The service rejects the token.
+            ConfigurationError: The client's settings do not allow reads.
+            TransportError: The first call failed, so the service cannot be reached.
+        """
         try:
             yield from steps
         except (AuthenticationError, ConfigurationError):
             raise
         except FerryError as error:
             if isinstance(error, TransportError) and not self.seen:
-                raise  # the first call failed, so the service cannot be reached
-            self.miss(names, describe(error))
+                raise  # nothing was seen yet
+            self.note_not_seen(names, describe(error))
         except NotSeenError as error:
-            self.miss(names, str(error))
-        except _UNEXPECTED:
-            self.miss(names, "the reply has an unexpected form")
-
-    def _read_tokens(self) -> list[str]:
-        settings = transport_of(self.ferry).settings
-        secrets = (settings.token, settings.organisation_token)
-        return [secret.current for secret in secrets if secret is not None and secret.current]
+            self.note_not_seen(names, str(error))
+        except _ERRORS_OF_FORM:
+            self.note_not_seen(names, "the reply has an unexpected form")
 
 
 def _without_values(answer: UnreadableAnswer) -> UnreadableAnswer:
+    """Return what could not be read without its content, which may be a traveller's."""
     records = tuple(replace(record, raw=None) for record in answer.records)
     return replace(answer, records=records)
 
 
 def describe(error: FerryError) -> str:
-    """Return an error in words, without the service's."""
+    """Return an error in words; none of them are the service's."""
     if is_unreadable(error):
         return f"what the service sent could not be read ({_name_of(error)})"
     return _name_of(error)

@@ -45,8 +45,13 @@ def observe(answer: object) -> Observation:
         return Observation(answer)
     raw = cast("RawResponse[object]", answer)
     body = decode(raw.content, raw.headers.get("content-type", ""))
-    sent = len(raw.attempts)
-    return Observation(raw.parse(), raw.status_code, body, raw.headers, requests=sent)
+    return Observation(
+        value=raw.parse(),
+        status=raw.status_code,
+        body=body,
+        headers=raw.headers,
+        requests=len(raw.attempts),
+    )
 
 
 def observe_failure(error: FerryError) -> Observation:
@@ -55,7 +60,7 @@ def observe_failure(error: FerryError) -> Observation:
     if not isinstance(error, APIError | UnexpectedResponseError):
         return Observation(error=error, requests=sent)
     body = decode(error.body) if isinstance(error.body, bytes) else error.body
-    return Observation(None, error.status_code, body, error=error, requests=sent)
+    return Observation(status=error.status_code, body=body, error=error, requests=sent)
 
 
 def decode(content: bytes, media_type: str = "") -> object:
@@ -63,7 +68,9 @@ def decode(content: bytes, media_type: str = "") -> object:
     if media_type.startswith("text/event-stream"):
         stream = EventStream()
         events = [*stream.feed(content), *stream.finish()]
-        content = next(filter(None, reversed(events)), b"")
+        filled = [event for event in events if event]
+        content = filled[-1] if filled else b""
+
     text = content.decode("utf-8", "replace")
     try:
         return json.loads(text)

@@ -1,12 +1,26 @@
-"""Probes of the assumptions by reads."""
+"""Probes of the assumptions by reads.
+
+Most assumptions are about searches, and a search needs a line that sails. So the probes go from
+what every service has to what needs more:
+
+1. The catalogues of ports and journeys. They also show the service's clock, and so its day.
+2. Reads of ids that do not exist.
+3. The lines, from MCP's timetable, else from the route graph. Lines that sail a few times a day
+   come first: a search of one has several sailings, and its reply is short.
+4. A search 31 days ahead, of one line after another until one has sailings; then searches of the
+   same line for two adults, from a later time, and with a return.
+5. The same search over MCP.
+6. A search of a day without sailings, from a gap in the timetable or a day that is too far ahead.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
-from itertools import chain, islice
+from decimal import Decimal
+from itertools import islice
 from math import inf
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -24,17 +38,20 @@ from ferry_sdk.conformance.shapes import (
     result_shape,
 )
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
-from ferry_sdk.models.catalogue import Port, ScheduledDeparture
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.catalogue import Journey, Port, ScheduledDeparture
 from ferry_sdk.planning.results import describe_unreadable
 from ferry_sdk.planning.routes import Route
 
 ADULT: Final[Mapping[str, object]] = {"type": "Adult", "gender": "Female", "age": 34}
 """A traveller of a search."""
 _DAYS_AHEAD: Final = 31
+"""The day of most searches: near enough to have sailings, and not sold out yet."""
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
-_SECONDS_BETWEEN: Final = 4 * 3600
-"""Of the sailings of a line that says enough in short replies."""
+_DAY: Final = 24 * 3600
+_BEST_INTERVAL: Final = 4 * 3600
+"""Seconds between two sailings of a line that shows enough in short replies."""
 _DAYS_BEYOND: Final = 400
 """A day so far ahead that no season has a timetable of it yet."""
 _MORE_THAN_ONE: Final = 1.2
@@ -45,9 +62,11 @@ _BY_STATUS: Final = {
     404: "not_found",
     422: "unprocessable",
 }
-_BY_SEARCHES: Final = "search_list currency balance amount out_time return_search no_journeys"
 _OTHER_CAUSES: Final = (401, 403, 408, 429, *range(500, 600))
-"""Statuses that say nothing of the request."""
+"""Statuses that say nothing about the request."""
+_ARROWS: Final = re.compile(r"→|->|=>|—|\u2013|>|/| - ")
+"""What separates the ports in the route of a journey, such as ``Genova → Bastia``."""
+_COUNTRY_CODE: Final = re.compile(r"[A-Z]{2}")
 
 
 class Line(NamedTuple):
@@ -59,9 +78,14 @@ class Line(NamedTuple):
     out_journey_id: str
 
     def search(self, day: date, **more: object) -> dict[str, Any]:
-        """Return the arguments of a search for one adult."""
-        any_time = {"out_at": day, "out_time": "00:00", "passengers": [ADULT]}
-        return {**self._asdict(), **any_time, **more}
+        """Return the arguments of a search for one adult, from the beginning of a day."""
+        return {
+            **self._asdict(),
+            "out_at": day,
+            "out_time": "00:00",
+            "passengers": [ADULT],
+            **more,
+        }
 
 
 class Probes:
@@ -82,30 +106,40 @@ class Probes:
         self._days: dict[Line, set[date]] = {}
 
     def steps(self) -> Flow[None]:
-        """Make all reads that need no id."""
-        probes: tuple[tuple[Callable[[], Flow[None]], str], ...] = (
-            (self._ports, "port_country date_header journey_route"),
-            (self._mcp_ports, "port_position mcp_resource"),
-            (self._unknown_ids, "unknown_id mcp_error"),
-            (self._timetable, "invalid_request no_sailings"),
-            (self._searches, _BY_SEARCHES),
-            (self._tool, "mcp_result"),
-            (self._gaps, "no_sailings"),
+        """Make all reads that need no id. A later one uses what an earlier one has found."""
+        try_steps = self.findings.try_steps
+        yield from try_steps(["port_country", "date_header", "journey_route"], self._ports())
+        yield from try_steps(["port_position", "mcp_resource"], self._mcp_ports())
+        yield from try_steps(["unknown_id", "mcp_error"], self._unknown_ids())
+        yield from try_steps(["invalid_request", "no_sailings"], self._timetable())
+        yield from try_steps(
+            [
+                "search_list",
+                "currency",
+                "balance",
+                "amount",
+                "out_time",
+                "return_search",
+                "no_journeys",
+            ],
+            self._searches(),
         )
-        for probe, names in probes:
-            yield from self.findings.try_steps(names.split(), probe())
+        yield from try_steps(["mcp_result"], self._tool())
+        yield from try_steps(["no_sailings"], self._gaps())
 
     def _ports(self) -> Flow[None]:
         reply = yield from self._call("catalogue.ports")
         ports: Sequence[Port] = reply.require()
+
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
         now = parse_date(reply.headers.get("date", ""))
         if now is not None:
             self.today = datetime.fromtimestamp(now, timezone.utc).date()
+
         if not ports:
             raise NotSeenError("the service has no ports")
-        codes = sum(bool(re.fullmatch(r"[A-Z]{2}", port.country)) for port in ports)
-        self.seen["port_country"] = "code" if codes / len(ports) > 1 / 2 else "name"
+        codes = [port.country for port in ports if _COUNTRY_CODE.fullmatch(port.country)]
+        self.seen["port_country"] = "code" if len(codes) > len(ports) / 2 else "name"
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
 
     def _mcp_ports(self) -> Flow[None]:
@@ -115,22 +149,28 @@ class Probes:
         names: set[str] = set(raw_list(ports)[0])
         if {"latitude", "longitude"} <= names:
             self.seen["port_position"] = "latitude_longitude"
+        elif {"lat", "lng"} <= names:
+            self.seen["port_position"] = "lat_lng"
         else:
-            self.seen["port_position"] = "lat_lng" if {"lat", "lng"} <= names else "other names"
+            self.seen["port_position"] = "other names"
 
     def _journeys(self, ports: Sequence[Port]) -> Flow[None]:
-        journeys = (yield from self._call("catalogue.journeys")).require()
-        names, codes = {port.name for port in ports}, {port.code for port in ports}
+        reply = yield from self._call("catalogue.journeys")
+        journeys: Sequence[Journey] = reply.require()
+
+        names = {port.name for port in ports}
+        codes = {port.code for port in ports}
         kinds: Counter[str] = Counter()
-        for route in (journey.route for journey in journeys):
-            ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
-            pair = {ends[0], ends[-1]}
-            if pair <= names:
+        for journey in journeys:
+            parts = [part.strip() for part in _ARROWS.split(journey.route)]
+            ends = {parts[0], parts[-1]}
+            if ends <= names:
                 kinds["names"] += 1
-            elif pair <= codes:
+            elif ends <= codes:
                 kinds["codes"] += 1
             else:
                 kinds["another text"] += 1
+
         if not kinds:
             raise NotSeenError("the service has no journeys")
         self.seen["journey_route"] = kinds.most_common(1)[0][0]
@@ -138,6 +178,7 @@ class Probes:
     def _unknown_ids(self) -> Flow[None]:
         reply = yield from self._call("bookings.get", str(uuid4()))
         self._see_status("unknown_id", reply.error)
+
         reply = yield from self._call("mcp.view_ticket", str(uuid4()))
         if reply.status in _OTHER_CAUSES or type(reply.error) is NotFoundError:  # no MCP
             reply.require()
@@ -146,43 +187,63 @@ class Probes:
     def _see_status(self, name: str, error: FerryError | None) -> None:
         if isinstance(error, APIError) and error.status_code not in _OTHER_CAUSES:
             self.seen[name] = _BY_STATUS.get(error.status_code, f"HTTP {error.status_code}")
-        else:
-            self.findings.miss([name], describe(error) if error else "the service accepted it")
+            return
+        reason = "the service accepted it" if error is None else describe(error)
+        self.findings.note_not_seen([name], reason)
 
     def _timetable(self) -> Flow[None]:
         """Read which lines there are and on which days they sail."""
         reply = yield from self._call("mcp.departures")
-        times: dict[Line, list[datetime]] = {}
-        for line, at in filter(None, map(_line_of, reply.value or ())):
-            moments = times.setdefault(line, [])
-            if at is not None:
-                moments.append(at)
-        self._sort({line: _seconds_between(moments) for line, moments in times.items()})
-        self._days = {line: {at.date() for at in moments} for line, moments in times.items()}
+        self._take_lines(reply.value or ())
         if not self.lines:
-            yield from self._routes()
+            yield from self._take_lines_of_routes()
         if not self.lines:
             reply.require()
             if self.findings.unreadable:
                 raise NotSeenError(f"no route was found: {self._unreadable}")
             raise NotSeenError("no route was found")
-        wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
-        reply = yield from self._search(wrong, self._day)
+
+        wrong_line = self.lines[0]._replace(company="NO-SUCH-COMPANY")
+        reply = yield from self._search(wrong_line, self._day)
         self._see_status("invalid_request", reply.error)
 
-    def _routes(self) -> Flow[None]:
+    def _take_lines(self, departures: Iterable[ScheduledDeparture]) -> None:
+        """Take the lines of the timetable, and the days on which each sails."""
+        times: dict[Line, list[datetime]] = {}
+        for departure in departures:
+            line = _line_of(departure)
+            if line is None:
+                continue
+            times_of_line = times.setdefault(line, [])
+            if isinstance(departure.depart_at, datetime):  # else a text that is no moment
+                times_of_line.append(departure.depart_at)
+
+        intervals: dict[Line, float] = {}
+        for line, times_of_line in times.items():
+            intervals[line] = _interval(times_of_line)
+            self._days[line] = {time.date() for time in times_of_line}
+        self._sort_lines(intervals)
+
+    def _take_lines_of_routes(self) -> Flow[None]:
         """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
-        routes: Sequence[Route] = (yield from self._call("routes.find")).value or ()
-        seconds: dict[Line, float] = {}
+        reply = yield from self._call("routes.find")
+        routes: Sequence[Route] = reply.value or ()
+        intervals: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
-                line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
+                line = Line(
+                    company=company,
+                    depart_code=route.depart_code,
+                    arrive_code=route.arrive_code,
+                    out_journey_id=route.journey_id,
+                )
                 times = route.departure_times.get(company)
-                seconds[line] = 24 * 3600 / len(times) if times else inf
-        self._sort(seconds)
+                intervals[line] = _DAY / len(times) if times else inf
+        self._sort_lines(intervals)
 
-    def _sort(self, seconds: Mapping[Line, float]) -> None:
-        self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
+    def _sort_lines(self, intervals: Mapping[Line, float]) -> None:
+        """Take the lines, those that sail about as often as is best for a check first."""
+        self.lines = sorted(intervals, key=lambda line: abs(intervals[line] - _BEST_INTERVAL))
 
     def sample(self) -> Iterator[dict[str, Any]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
@@ -192,25 +253,29 @@ class Probes:
 
     @property
     def _day(self) -> date:
-        return self._ahead(_DAYS_AHEAD)
+        return self._days_from_today(_DAYS_AHEAD)
 
-    def _ahead(self, days: int) -> date:
+    def _days_from_today(self, days: int) -> date:
         return date.fromordinal(min(self.today.toordinal() + days, date.max.toordinal()))
 
     def _searches(self) -> Flow[None]:
+        """Search a line with sailings, and compare with what other searches of it show."""
         line, reply = yield from self._line_with_sailings()
+        # `_tool` searches the first line again.
         self.lines = [line, *(other for other in self.lines if other != line)]
-        sailings = reply.value
+        sailings: Sequence[Availability] = reply.value
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
+
         yield from self.findings.try_steps(["currency", "balance"], self._amounts(reply.body))
         yield from self.findings.try_steps(["amount"], self._two_adults(line, sailings))
         yield from self.findings.try_steps(["out_time"], self._later(line, sailings))
         yield from self.findings.try_steps(["return_search"], self._return(line))
+
         providers = [sailing.provider.id for sailing in sailings if sailing.provider.id]
         if providers:
             yield from self.findings.try_steps(["no_journeys"], self._departures(providers[0]))
         else:
-            self.findings.miss(["no_journeys"], "no sailing names its provider")
+            self.findings.note_not_seen(["no_journeys"], "no sailing names its provider")
 
     def _line_with_sailings(self) -> Flow[tuple[Line, Observation]]:
         """Search a few lines; return the first with sailings that can be read, and the reply."""
@@ -225,61 +290,87 @@ class Probes:
 
     def _amounts(self, body: object) -> Flow[None]:
         """Look at the tariffs as they were sent, also of sailings that cannot be read."""
-        yield from ()
+        yield from ()  # it is a flow for `try_steps`, and makes no call
         tariffs = [*_raw_tariffs(body)]
         if not tariffs:
             raise NotSeenError("no tariff was found")
-        self.seen["currency"] = _case(tariffs[0]["currency"])
-        self.seen["balance"] = _balance(tariffs)
+        self.seen["currency"] = _case_of(tariffs[0]["currency"])
+        self.seen["balance"] = _balance_of(tariffs)
 
     def _search(self, line: Line, day: date, **more: Any) -> Flow[Observation]:  # noqa: ANN401 -- arguments of a search
         return self._call("availability.search", **line.search(day, **more))
 
-    def _two_adults(self, line: Line, alone: Sequence[Any]) -> Flow[None]:
+    def _two_adults(self, line: Line, sailings: Sequence[Availability]) -> Flow[None]:
+        """Compare the prices of two adults with those of one."""
         reply = yield from self._search(line, self._day, passengers=[ADULT, ADULT])
-        prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone if sailing.tariffs}
-        ratios = [
-            _cheapest(sailing) / prices[sailing.depart_at]
-            for sailing in reply.require()
-            if sailing.tariffs and prices.get(sailing.depart_at)
-        ]
+        sailings_for_two: Sequence[Availability] = reply.require()
+        prices = {
+            sailing.depart_at: _lowest_price(sailing) for sailing in sailings if sailing.tariffs
+        }
+
+        ratios: list[Decimal] = []
+        for sailing in sailings_for_two:
+            price_of_one = prices.get(sailing.depart_at)
+            if sailing.tariffs and price_of_one:  # of 0, there is no ratio
+                ratios.append(_lowest_price(sailing) / price_of_one)
         if not ratios:
             raise NotSeenError("no sailing with a price for one adult and for two was found")
-        ratio = sorted(ratios)[len(ratios) // 2]
-        self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
-    def _later(self, line: Line, sailings: Sequence[Any]) -> Flow[None]:
+        median = sorted(ratios)[len(ratios) // 2]
+        self.seen["amount"] = "whole_party" if median > _MORE_THAN_ONE else "per_person"
+
+    def _later(self, line: Line, sailings: Sequence[Availability]) -> Flow[None]:
+        """Search from the time of the second sailing on."""
         times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
             raise NotSeenError("no day with several sailings was found")
-        later = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
-        departures = [sailing.depart_at for sailing in later.require()]
+
+        reply = yield from self._search(line, self._day, out_time=f"{times[1]:%H:%M}")
+        departures = [sailing.depart_at for sailing in reply.require()]
         if not departures:
             raise NotSeenError("no sailing was found from the time of a sailing on")
-        is_first = min(departures) < times[1]
-        self.seen["out_time"] = "ignored" if is_first else "earliest"
+        self.seen["out_time"] = "ignored" if min(departures) < times[1] else "earliest"
 
     def _return(self, line: Line) -> Flow[None]:
-        ends = line.arrive_code, line.depart_code
-        lines_back = (line for line in self.lines if (line.depart_code, line.arrive_code) == ends)
-        back = next(lines_back, None)
+        """Search a line with a return, if another line sails back."""
+        back = self._line_back(line)
         if back is None:
             raise NotSeenError("no line sails back")
-        day = self._ahead(_DAYS_AHEAD + 2)
-        both_ways = {"ret_journey_id": back.out_journey_id, "ret_at": day, "ret_time": "00:00"}
-        sailings = (yield from self._search(line, self._day, **both_ways)).require()
-        if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
+
+        day_back = self._days_from_today(_DAYS_AHEAD + 2)
+        reply = yield from self._search(
+            line,
+            self._day,
+            ret_journey_id=back.out_journey_id,
+            ret_at=day_back,
+            ret_time="00:00",
+        )
+        directions = {str(sailing.direction) for sailing in reply.require()}
+        if directions >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"
             return
-        (yield from self._search(back, day)).require()  # something sails back
+
+        # Only if something sails back, the reply lacks it. The error of this search says otherwise.
+        reply = yield from self._search(back, day_back)
+        reply.require()
         self.seen["return_search"] = "outward_only"
 
+    def _line_back(self, line: Line) -> Line | None:
+        for other in self.lines:
+            if (other.depart_code, other.arrive_code) == (line.arrive_code, line.depart_code):
+                return other
+        return None
+
     def _departures(self, provider: str) -> Flow[None]:
-        every = (yield from self._call("catalogue.departures", provider)).require()
-        none = (yield from self._call("catalogue.departures", provider, journey_ids=[])).require()
-        if not every:
+        """Compare the departures of a provider with those of an empty list of journeys."""
+        reply = yield from self._call("catalogue.departures", provider)
+        departures = reply.require()
+        reply = yield from self._call("catalogue.departures", provider, journey_ids=[])
+        departures_of_no_journeys = reply.require()
+
+        if not departures:
             raise NotSeenError("the provider has no departures")
-        self.seen["no_journeys"] = "all" if none else "none"
+        self.seen["no_journeys"] = "all" if departures_of_no_journeys else "none"
 
     def _tool(self) -> Flow[None]:
         if not self.lines:
@@ -291,61 +382,84 @@ class Probes:
         self.seen["mcp_result"] = result_shape(reply.body)
 
     def _gaps(self) -> Flow[None]:
-        far = self._ahead(_DAYS_BEYOND)
-        gaps = islice(self._days_without_sailing(), _MOST_ROUTES)
-        # The last lines sail least, so that even a service that sells such days has gaps.
-        beyond = ((line, far) for line in reversed(self.lines[-_MOST_ROUTES:]))
-        for line, day in chain(gaps, beyond):
+        """Search days on which a line does not sail, until a reply shows how that is said."""
+        for line, day in islice(self._days_without_sailing(), _MOST_ROUTES):
             reply = yield from self._search(line, day)
-            if isinstance(reply.error, NoSailingsError):
-                self.seen["no_sailings"] = "not_found"
-            elif isinstance(reply.error, APIError):
-                if day == far:
-                    continue  # it may be refused because it is too far ahead
+            if _is_refusal(reply.error):
                 self._see_status("no_sailings", reply.error)
-            elif not reply.require():
-                self.seen["no_sailings"] = "empty_list"
-            else:
-                continue
-            return
+                return
+            if self._see_no_sailings(reply):
+                return
+
+        # The last lines sail least, so that even a service that sells such days has gaps.
+        far_day = self._days_from_today(_DAYS_BEYOND)
+        for line in reversed(self.lines[-_MOST_ROUTES:]):
+            reply = yield from self._search(line, far_day)
+            if _is_refusal(reply.error):
+                continue  # the day may be refused because it is too far ahead
+            if self._see_no_sailings(reply):
+                return
         raise NotSeenError("no day without sailings was found")
+
+    def _see_no_sailings(self, reply: Observation) -> bool:
+        """See how a reply says that nothing sails; return False if it has sailings."""
+        if isinstance(reply.error, NoSailingsError):
+            self.seen["no_sailings"] = "not_found"
+            return True
+        if reply.require():
+            return False
+        self.seen["no_sailings"] = "empty_list"
+        return True
 
     @property
     def _unreadable(self) -> str:
         return describe_unreadable(self.findings.unreadable)
 
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
-        """Yield days between two departures of a line on which it does not sail."""
+        """Yield, of each line, the last day between two departures on which it does not sail."""
         for line, days in self._days.items():
-            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1) if days else ()
-            free = (day for day in map(date.fromordinal, between) if day not in days)
-            for day in islice(free, 1):
-                yield line, day
+            if not days:
+                continue
+            for ordinal in range(max(days).toordinal() - 1, min(days).toordinal(), -1):
+                day = date.fromordinal(ordinal)
+                if day not in days:
+                    yield line, day
+                    break
 
 
-def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | None:
+def _is_refusal(error: FerryError | None) -> bool:
+    return isinstance(error, APIError) and not isinstance(error, NoSailingsError)
+
+
+def _line_of(departure: ScheduledDeparture) -> Line | None:
+    """Return the line of a departure; None if something that a search needs is missing."""
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
-    ports = departure.depart_code, departure.arrive_code
-    parts: tuple[Any, ...] = (company, *ports, departure.journey_id)
+    parts: tuple[Any, ...] = (
+        company,
+        departure.depart_code,
+        departure.arrive_code,
+        departure.journey_id,
+    )
     if not all(isinstance(part, str) and part for part in parts):
         return None
-    at = departure.depart_at
-    return Line(*parts), at if isinstance(at, datetime) else None
+    return Line(*parts)
 
 
-def _seconds_between(times: Sequence[datetime]) -> float:
-    """Return about how often a line sails."""
-    return (max(times) - min(times)).total_seconds() / len(times) if times else inf
+def _interval(times: Sequence[datetime]) -> float:
+    """Return about how many seconds are between two sailings; infinity if no time is known."""
+    if not times:
+        return inf
+    return (max(times) - min(times)).total_seconds() / len(times)
 
 
-def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price
+def _lowest_price(sailing: Availability) -> Decimal:
     return min(tariff.amount for tariff in sailing.tariffs)
 
 
 def _raw_tariffs(body: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the tariffs of a search as they were sent, those with amounts and a currency."""
+    """Yield the tariffs of a search as they were sent, if they have amounts and a currency."""
     for sailing in raw_list(body):
         tariffs: Any = sailing.get("tariffs") if is_object(sailing) else None
         if not is_list(tariffs):
@@ -355,13 +469,15 @@ def _raw_tariffs(body: object) -> Iterator[Mapping[str, Any]]:
                 yield tariff
 
 
-def _case(currency: str) -> str:
+def _case_of(currency: str) -> str:
     if currency == currency.upper():
         return "upper_case"
     return "capitalized" if currency == currency.capitalize() else "another case"
 
 
-def _balance(tariffs: Sequence[Mapping[str, Any]]) -> str:
+def _balance_of(tariffs: Sequence[Mapping[str, Any]]) -> str:
     if all(tariff["balance_amount"] == tariff["amount"] for tariff in tariffs):
         return "as_amount"
-    return "zero" if not any(tariff["balance_amount"] for tariff in tariffs) else "another amount"
+    if any(tariff["balance_amount"] for tariff in tariffs):
+        return "another amount"
+    return "zero"

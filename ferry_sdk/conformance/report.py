@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, Assumption
@@ -72,26 +71,49 @@ class ConformanceReport:
 
         What a local service cannot reproduce is in ``not_reproduced``.
         """
-        values = {assumption.id: assumption.values for assumption in ASSUMPTIONS}
-        differing = {row.id: row.seen for row in self.rows if row.verdict == "differs"}
-        same = {name: seen for name, seen in differing.items() if seen in values[name]}
-        others = {name: seen for name, seen in differing.items() if name not in same}
-        return {**same, "not_reproduced": others} if others else dict(same)
+        known_values = {assumption.id: assumption.values for assumption in ASSUMPTIONS}
+        profile: dict[str, object] = {}
+        not_reproduced: dict[str, str] = {}
+        for row in self.rows:
+            if row.verdict != "differs":
+                continue
+            if row.seen in known_values[row.id]:
+                profile[row.id] = row.seen
+            else:
+                not_reproduced[row.id] = row.seen
+
+        if not_reproduced:
+            profile["not_reproduced"] = not_reproduced
+        return profile
 
 
 def build_report(findings: Findings) -> ConformanceReport:
     """Compare what was seen with what is assumed."""
     rows = tuple(_compare(assumption, findings) for assumption in ASSUMPTIONS)
     return ConformanceReport(
-        rows, findings.requests, findings.left, unreadable=tuple(findings.unreadable)
+        rows=rows,
+        requests=findings.requests,
+        left=findings.left,
+        unreadable=tuple(findings.unreadable),
     )
 
 
 def _compare(assumption: Assumption, findings: Findings) -> ConformanceRow:
-    row = partial(ConformanceRow, assumption.id, assumption.text)
-    if assumption.id in findings.seen:
-        seen = findings.seen[assumption.id]
-        return row("holds" if seen == assumption.values[0] else "differs", seen)
-    probe = assumption.probe
-    needed = f"requires {probe}" if probe in PROBES else probe
-    return row("not seen", findings.reasons.get(assumption.id, needed))
+    seen = findings.seen.get(assumption.id)
+    verdict: Verdict
+    if seen is None:
+        verdict = "not seen"
+        seen = _why_not_seen(assumption, findings)
+    elif seen == assumption.values[0]:
+        verdict = "holds"
+    else:
+        verdict = "differs"
+    return ConformanceRow(id=assumption.id, assumption=assumption.text, verdict=verdict, seen=seen)
+
+
+def _why_not_seen(assumption: Assumption, findings: Findings) -> str:
+    if assumption.id in findings.reasons:
+        return findings.reasons[assumption.id]
+    if assumption.probe in PROBES:
+        return f"requires {assumption.probe}"
+    return assumption.probe

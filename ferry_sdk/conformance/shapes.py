@@ -16,39 +16,47 @@ def is_object(value: object) -> bool:
 
 
 def raw_list(body: Any) -> list[Any]:  # noqa: ANN401 -- decoded JSON
-    """Return the list of a reply, or the one in its only member."""
+    """Return the list of a reply, such as ``[…]`` or ``{"ports": […]}``."""
     if not is_list(body):
         (body,) = body.values()
     items: list[Any] = body
     return items
 
 
-def result_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON; a return for each shape
+def result_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON
     """Return the shape of an MCP tool's result, as `McpOptions.result` calls it."""
     if is_list(body):
         return "batch" if body and "jsonrpc" in body[0] else "naked"
     result = body["result"]
     if not is_object(result) or not result.keys() & {"content", "structuredContent"}:
         return "bare"
-    structured, blocks = result.get("structuredContent"), result.get("content", ())
-    texts = [block for block in blocks if block.get("type") == "text"]
+    return _content_shape(result)
+
+
+def _content_shape(result: Any) -> str:  # noqa: ANN401 -- decoded JSON
+    """Return the shape of a result that has content as MCP defines it."""
+    structured = result.get("structuredContent")
+    block_types = [block.get("type") for block in result.get("content", ())]
     if structured is not None:
-        if texts:
+        if "text" in block_types:
             return "structured_and_text"
         return "structured_array" if is_list(structured) else "structured"
-    if any(block.get("type") == "resource" for block in blocks):
+    if "resource" in block_types:
         return "embedded_resource"
-    return "text" if len(texts) == 1 else "n_blocks" if texts else "another shape"
+    if block_types.count("text") > 1:
+        return "n_blocks"
+    return "text" if "text" in block_types else "another shape"
 
 
 def error_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON
     """Return the shape of an MCP tool's error, as `McpOptions.error` calls it, if it is known."""
     if body.get("error") is True:
-        return "bare"  # a client sees the object alone, whatever is around it
+        return "bare"  # an error has the object alone, whatever was around it
     if "isError" not in body:
         return "json_rpc_error_data" if body.get("data") else "json_rpc_error"
     if body.get("structuredContent"):
         return "is_error"
+
     text = body["content"][0]["text"]
     if text.startswith("Error executing tool"):
         return "tool_error_text"
@@ -62,9 +70,11 @@ def resource_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON
         return "bare_list"
     if "contents" not in result:
         return "bare_object"
+
     contents = result["contents"]
     if len(contents) > 1:
         return "split"
+
     (content,) = contents
     if "blob" in content:
         return "blob"

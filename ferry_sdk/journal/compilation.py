@@ -23,12 +23,13 @@ _MOST: Final = 200
 
 
 class _Text(NamedTuple):
-    """A statement for one dialect.
+    """A statement for one dialect, such as ``UPDATE … SET state = ? WHERE id = ?`` for SQLite.
 
     Attributes:
         sql: What the driver runs.
         converters: What makes a parameter a value of the driver, for those that need it.
-        order: Returns the parameters in their order; None if the driver finds them by name.
+        order: Puts the parameters in the order of their places; None if the driver finds them by
+            name.
     """
 
     sql: str
@@ -51,17 +52,19 @@ def run(
     values = dict(parameters)
     for name, convert in text.converters:
         values[name] = convert(values[name])
-    given = values if text.order is None else text.order(values)
-    return connection.exec_driver_sql(text.sql, given).rowcount
+    arguments = values if text.order is None else text.order(values)
+    return connection.exec_driver_sql(text.sql, arguments).rowcount
 
 
 @lru_cache(_MOST)
 def _compile(statement: Insert | Update, dialect: Dialect, names: tuple[str, ...]) -> _Text:
     compiled: Any = statement.compile(dialect=dialect, column_keys=[*names])
+
     converters: list[tuple[str, Callable[[Any], object]]] = []
     for name in names:
         convert = compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect)
         if convert is not None:
             converters.append((name, convert))
+
     order = itemgetter(*compiled.positiontup) if compiled.positional else None
     return _Text(str(compiled), converters, order)

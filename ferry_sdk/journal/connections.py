@@ -64,6 +64,7 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
             with _transaction(engine, limit, writes=writes) as connection:
                 yield connection
             return
+
         connection = engine.connect()
         try:
             check_file(connection)
@@ -85,18 +86,20 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         yield
         return
+
     connection.exec_driver_sql("BEGIN IMMEDIATE")
     yield
     connection.exec_driver_sql("COMMIT")
 
 
 def _limit_wait(connection: Connection, limit: TimeLimit) -> None:
-    """Wait for a lock of SQLite until the call ends, or as long as the engine says."""
+    """Let SQLite wait for a lock until the call ends, or as long as the engine says."""
     driver: Any = connection.connection.driver_connection
     patience: int | None = connection.info.get(_PATIENCE)
     if patience is None:
         patience = int(driver.execute("PRAGMA busy_timeout").fetchone()[0])
         connection.info[_PATIENCE] = patience
+
     remaining = max(0, int(limit.remaining() * 1000))
     driver.execute(f"PRAGMA busy_timeout = {min(patience, remaining)}")
 
@@ -128,6 +131,7 @@ def _begin(engine: Engine, limit: TimeLimit) -> Connection:
         watch = limit.watch = Watch(limit.until)
         connection = engine.connect()  # it attaches a new connection to the watch
         is_pooled = not watch.is_watching
+
         try:
             if is_pooled:
                 watch.expect_answer()
@@ -161,6 +165,7 @@ def _return(connection: Connection, limit: TimeLimit) -> None:
         with suppress(Exception):  # of the driver
             connection.connection.rollback()  # it asks the server only within a transaction
             has_answered = True
+
     is_in_time = limit.watch is None or limit.watch.end()
     if is_open and not (has_answered and is_in_time):
         connection.invalidate()

@@ -63,12 +63,14 @@ def load_key(key: str | bytes | None) -> Key | None:
     value = key if key is not None else os.environ.get(VARIABLE) or None
     if value is None:
         return None
+
     secret = value if isinstance(value, bytes) else None
     if isinstance(value, str):
         with suppress(UnicodeEncodeError):  # the error would contain the key
             secret = value.encode()
     if secret is not None and len(secret) >= _SHORTEST:
         return Key(secret)
+
     problem = "UTF-8 text or bytes" if secret is None else f"at least {_SHORTEST} bytes"
     if key is None:
         raise ConfigurationError(f"{VARIABLE}: expected {problem}")
@@ -96,11 +98,15 @@ def open_journal(engine: Engine, callers_key: Key | None) -> OpenedJournal:
     """
     absent = _complete(engine) if _exists(engine) else ()
     about_journal = _load_about(engine) or _create_journal(engine, callers_key)
-    key = callers_key or (None if about_journal.own_key is None else Key(about_journal.own_key))
+
+    key = callers_key
+    if key is None and about_journal.own_key is not None:
+        key = Key(about_journal.own_key)
     if key is None:
         raise ConfigurationError(
             f"missing: key=… or {VARIABLE}; the journal was created with a key"
         )
+
     if isinstance(about_journal.key_check, str) and key.matches(about_journal.key_check):
         return OpenedJournal(key, absent)
     if callers_key is None:
@@ -114,7 +120,8 @@ def _exists(engine: Engine) -> bool:
         database = inspect(connection)
         if not database.has_table(about.name):
             return False
-        # Any type, as SQLite stores any value in a column.
+
+        # Of any type, because SQLite stores any value in a column.
         version = connection.execute(select(about.c.schema_version)).scalar_one_or_none()
         if version is None:
             return False
@@ -124,6 +131,7 @@ def _exists(engine: Engine) -> bool:
                 "settle its unresolved writes with the ferry-sdk that made it, then start a new "
                 "journal"
             )
+
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
         index_names = [index["name"] for index in database.get_indexes(entries.name)]
@@ -136,7 +144,11 @@ def _exists(engine: Engine) -> bool:
 
 
 def _complete(engine: Engine) -> tuple[str, ...]:
-    """Add what this version has and the database has not; return the columns that stay away."""
+    """Add what this version has and the database has not.
+
+    Returns:
+        The columns of entries that could not be added.
+    """
     with connect(engine) as connection:
         missing = find_missing(connection)
     absent = _add_columns(engine) if missing.tables or missing.columns else ()
@@ -173,12 +185,14 @@ def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
         about.c.key_check: key.check_value(),
         about.c.own_key: None if callers_key else secret,
     }
+
     # If there are entries but no key, the key was lost. With a new key, no earlier write would be
     # recognised, and the same write would be sent twice. So a key is only added to empty tables.
     values = select(*(literal(value, column.type) for column, value in row.items()))
     statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
     with suppress(IntegrityError), connect(engine, writes=True) as connection:  # another was first
         connection.execute(statement)
+
     about_journal = _load_about(engine)
     if about_journal is None:
         raise JournalError(

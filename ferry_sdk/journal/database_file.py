@@ -63,16 +63,20 @@ class DatabaseFile:
         with suppress(sqlite3.Error):  # a new file; one that is damaged is reported elsewhere
             (check_value,) = driver.execute(_CHECK_VALUE).fetchone() or (None,)
         self._check_value = self._check_value or check_value
+
         self.identity = self.identity or find_identity(self.path)
         self.check()
         # While no connection was open, a new file may have got the inode of one that was removed.
         if check_value != self._check_value:
             raise _lost(self.path)
-        real = os.path.realpath(self.path)
-        beside = {
-            f"{real}{suffix}": find_identity(f"{real}{suffix}") for suffix in ("-wal", "-shm")
-        }
-        return {path: identity for path, identity in beside.items() if identity is not None}
+
+        real_path = os.path.realpath(self.path)
+        files_beside: dict[str, Identity] = {}
+        for path in (f"{real_path}-wal", f"{real_path}-shm"):
+            identity = find_identity(path)
+            if identity is not None:
+                files_beside[path] = identity
+        return files_beside
 
 
 def file_of(engine: Engine) -> DatabaseFile | None:
@@ -84,7 +88,9 @@ def file_of(engine: Engine) -> DatabaseFile | None:
     if options.get("uri"):
         parts = urlsplit(path)
         path = "" if "mode=memory" in parts.query else unquote(parts.path)
-    return None if path in {"", ":memory:"} else DatabaseFile(path)
+    if path in {"", ":memory:"}:
+        return None
+    return DatabaseFile(path)
 
 
 def guard_file(engine: Engine) -> None:
@@ -107,9 +113,10 @@ def check_file(connection: Connection) -> None:
     file: DatabaseFile | None = connection.get_execution_options().get(_OPTION)
     if file is None:
         return
+
     file.check()
     opened: dict[str, Identity] | None = connection.info.get(_OPENED)
-    if opened is None:
+    if opened is None:  # the first use of this connection
         opened = connection.info[_OPENED] = file.open(connection)
     for path, identity in opened.items():
         if find_identity(path) != identity:

@@ -45,12 +45,14 @@ def engine_of(url: str | Engine) -> Engine:
         return url
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
+
     parts = None
     with suppress(ArgumentError, ValueError):
         url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
         raise InvalidInputError("not a database URL", field="url")
+
     if parts.drivername in {"sqlite", "sqlite+pysqlite"}:
         return _sqlite(parts)
     if parts.drivername in {"postgres", "postgresql", "postgresql+psycopg"}:
@@ -60,7 +62,9 @@ def engine_of(url: str | Engine) -> Engine:
 
 def is_in_memory(url: URL) -> bool:
     """Return True if the database exists only as long as its one connection."""
-    return url.get_backend_name() == "sqlite" and (
+    if url.get_backend_name() != "sqlite":
+        return False
+    return (
         url.database in {None, "", ":memory:", "file::memory:"} or url.query.get("mode") == "memory"
     )
 
@@ -68,20 +72,25 @@ def is_in_memory(url: URL) -> bool:
 def missing_file(url: str) -> str | None:
     """Return the path of a SQLite database that does not exist; None for any other database."""
     parts = make_url(url)
-    is_file = parts.get_backend_name() == "sqlite" and not is_in_memory(parts)
-    path = parts.database if is_file and "uri" not in parts.query else None
+    if parts.get_backend_name() != "sqlite" or is_in_memory(parts) or "uri" in parts.query:
+        return None
+    path = parts.database
     return None if path is None or os.path.exists(path) else path  # noqa: PTH110 -- like SQLite
 
 
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # The one connection is the database, so all threads share it, one at a time.
-        arguments = {"check_same_thread": False}
         engine = _create_engine(
-            url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=arguments
+            url,
+            poolclass=QueuePool,
+            pool_size=1,
+            max_overflow=0,
+            connect_args={"check_same_thread": False},
         )
         event.listen(engine, "handle_error", _keep_connection)
         return engine
+
     engine = _create_engine(url, poolclass=QueuePool, connect_args=_default_timeout(url, "timeout"))
     guard_file(engine)  # before a file is made
     event.listen(engine, "do_connect", _make_private)
@@ -100,11 +109,13 @@ def _make_private(_dialect: Any, _record: Any, where: list[str], options: dict[s
     Raises:
         JournalError: Other users can change the folder of the file.
     """
-    path, may_be_new = where[0], True
-    if options.get("uri"):
+    path = where[0]
+    may_be_new = True
+    if options.get("uri"):  # such as file:/srv/ferry.db?mode=rw, which creates no file
         parts = urlsplit(path)
         may_be_new = parse_qs(parts.query).get("mode", ["rwc"]) == ["rwc"]
         path = unquote(parts.path)
+
     with suppress(OSError, ValueError):  # SQLite reports it when it opens the file
         if (risk := find_risk(path)) is not None:
             raise JournalError(f"the journal cannot be used: {risk}")
@@ -149,16 +160,18 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 def _postgresql(url: URL) -> Engine:
     # An engine's repr hides the password of the address, but not passwords among its options.
-    hidden = {name: url.query[name] for name in ("password", "sslpassword") if name in url.query}
-    arguments: dict[str, object] = {**_default_timeout(url, "connect_timeout"), **hidden}
+    passwords = {name: url.query[name] for name in ("password", "sslpassword") if name in url.query}
+    arguments: dict[str, object] = {**_default_timeout(url, "connect_timeout"), **passwords}
     # A pooler such as PgBouncer may lend a connection on which nothing was prepared.
     arguments["prepare_threshold"] = None
     if "client_encoding" not in url.query:  # the default is the database's, or the environment's
         arguments["client_encoding"] = "utf8"
+
     with suppress(ImportError):
-        engine = _create_engine(url.difference_update_query(hidden), connect_args=arguments)
+        engine = _create_engine(url.difference_update_query(passwords), connect_args=arguments)
         event.listen(engine, "do_connect", _connect_in_time)
         return engine
+    # Outside the block, so that the error of the import is not attached.
     raise ConfigurationError(
         'a journal in PostgreSQL requires an extra: pip install "ferry-sdk[postgresql]"'
     )
@@ -174,19 +187,21 @@ def _connect_in_time(
     limit = current_limit()
     if limit is None:
         return None  # SQLAlchemy connects, for somebody who uses the engine without the journal
+
     seconds = limit.remaining()
     # Each of several hosts has this timeout, and psycopg waits for 2 seconds at least.
     options["connect_timeout"] = min(int(options["connect_timeout"]), max(1, int(seconds)))
     connection = Dial(partial(dialect.connect, *where, **options)).wait(seconds)
     if connection is None:
         raise dialect.loaded_dbapi.OperationalError("no connection in time")
+
     if limit.watch is not None:
         limit.watch.attach(connection)
     return connection
 
 
-def _default_timeout(url: URL, limit: str) -> dict[str, int]:
-    return {} if limit in url.query else {limit: _TIMEOUT}
+def _default_timeout(url: URL, option: str) -> dict[str, int]:
+    return {} if option in url.query else {option: _TIMEOUT}
 
 
 def _create_engine(url: URL, **options: object) -> Engine:
@@ -198,6 +213,7 @@ def _create_engine(url: URL, **options: object) -> Engine:
             pool_timeout=_TIMEOUT,
             **options,
         )
+    # Outside the block, so that the error, which may quote a password, is not attached.
     raise InvalidInputError("an option of the URL is not valid", field="url")
 
 
@@ -225,6 +241,8 @@ def _describe_original(original: BaseException, *, is_undecodable: bool) -> str:
     if type(original).__module__.startswith("sqlite3"):
         return f"{name}, {original}"  # SQLite's messages name tables and files, and repeat no value
     code = getattr(original, "sqlstate", None)
+    if not code:
+        return f"{name}, no connection or one that broke"
     if code in _LATE:
         return f"the database did not answer in time, SQLSTATE {code}"
-    return f"{name}, SQLSTATE {code}" if code else f"{name}, no connection or one that broke"
+    return f"{name}, SQLSTATE {code}"

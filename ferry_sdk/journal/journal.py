@@ -1,4 +1,14 @@
-"""The journal: a client writes to it, and a program or a person reads it."""
+"""The journal: a client writes to it, and a program or a person reads it.
+
+Each method checks its arguments, and runs a function of `statements`, `orders` or `snapshots` with
+a connection (`Journal._use`). For example, ``journal.entry("e1")`` is
+``_use("read", statements.find, "e1")``:
+
+1. The time of the call begins (`limits`), unless it is part of another call.
+2. On first use, the tables are created, completed or checked, and the key is read (`creation`).
+3. A connection is taken from the pool (`connections`), and the function runs.
+4. Whatever the database raises becomes a `JournalError` (`_guard`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event
@@ -27,7 +38,8 @@ from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import JOURNALS, leave_to_parent
 from ferry_sdk.journal.limits import limit_time
-from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
+from ferry_sdk.journal.rows import ABSENT, SETTLED_BY_HAND
+from ferry_sdk.journal.validation import age, check_filters, check_id, check_subject, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 T = TypeVar("T")
@@ -89,13 +101,18 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        if not self._owns_engine:  # the journal's own commit by themselves, which costs less
+        if not self._owns_engine:  # the journal's own has this setting from the start
             engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._engine = remember_file(engine)
-        self._given_key = load_key(key)
+        self._callers_key = load_key(key)
+
+        # Known after the first use:
         self._key: Key | None = None
         self._absent: tuple[str, ...] = ()
+        """The columns that the database lacks, so that it can only be read."""
+
         self._unusable: str | None = None
+        """Why the journal cannot be used any more; None: it can."""
         JOURNALS.add(self)
 
     def begin(self, intent: Intent, order: OrderRecord | None = None) -> str:
@@ -121,6 +138,7 @@ class Journal:
                 duplicate = self._use("read", statements.duplicate, fingerprint)
                 if duplicate is not None:
                     raise UnresolvedWriteError(duplicate)
+                # Another program has settled the duplicate meanwhile, so `begin` may succeed now.
         raise JournalError("the journal refuses the write and holds no entry for it")
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
@@ -235,10 +253,17 @@ class Journal:
                     # > bookings.create done
             ```
         """
-        chosen = filters(
-            since, until, state, operation, booking_id, ticket_id, correlation_id, limit
+        filters = statements.Filters(
+            since=since,
+            until=until,
+            state=state,
+            operation=operation,
+            booking_id=booking_id,
+            ticket_id=ticket_id,
+            correlation_id=correlation_id,
+            limit=limit,
         )
-        return self._use("read", statements.entries_by, chosen)
+        return self._use("read", statements.entries_by, check_filters(filters))
 
     def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
         """Iterate over the bookings that the writes name, each once, in no particular order.
@@ -273,11 +298,11 @@ class Journal:
             ```
         """
         start = moment(since, "since")
-        self._open()
+        self._open()  # now, and not when the first id is taken
         return self._booking_ids(start)
 
     def _booking_ids(self, since: datetime | None) -> Iterator[str]:
-        last: object = ""
+        last: object = ""  # it is before every id, and a damaged id has any type
         while ids := self._use("read", statements.booking_ids, since, last, _PAGE):
             yield from (booking_id for booking_id in ids if isinstance(booking_id, str))
             last = ids[-1]
@@ -361,7 +386,7 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
-        settle: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
+
         settle = statements.settle
         if booking_id is not None:
             check_subject(booking_id, "booking_id")
@@ -372,10 +397,12 @@ class Journal:
                 raise InvalidInputError("the write did not make this booking", field="booking_id")
             if entry.operation in statements.CREATES:
                 settle = statements.settle_create
+
         state: EndState = "done" if happened else "rejected"
-        code = statements.SETTLED_BY_HAND if happened else None
+        code = SETTLED_BY_HAND if happened else None
         details = OutcomeDetails(booking_id, code=code)
         changed = self._use("write", settle, entry_id, state, details)
+
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")
@@ -434,8 +461,9 @@ class Journal:
             total += deleted
             if deleted < _PAGE:
                 return total
-            # Who waits for a lock of SQLite looks again from time to time. Without a pause, the
-            # next page would have the lock again by then.
+
+            # A writer that waits for the lock of SQLite looks for it from time to time. Without a
+            # pause, the next page would have the lock again by then.
             time.sleep(min(time.monotonic() - start, _LONGEST_PAUSE))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
@@ -515,9 +543,9 @@ class Journal:
         if self._unusable is not None:
             raise ConfigurationError(self._unusable)
         key = self._key
-        if key is None:  # concurrent threads read the same key
+        if key is None:  # without a lock, because concurrent threads read the same key
             with limit_time():
-                opened = _guard(lambda: open_journal(self._engine, self._given_key))
+                opened = _guard(partial(open_journal, self._engine, self._callers_key))
             self._absent = opened.absent
             key = self._key = opened.key
         return key
@@ -529,6 +557,7 @@ class Journal:
         *arguments: P.args,
         **options: P.kwargs,
     ) -> T:
+        """Run a function with a connection, within the time of one call."""
         engine: Engine = self._engine
 
         def use_connection() -> T:
@@ -544,8 +573,8 @@ class Journal:
     def _engine_without_columns(self, mode: Literal["read", "write"]) -> Engine:
         """Return an engine that reads what there is; nothing can be written without a column."""
         if mode == "read":
-            return self._engine.execution_options(**{statements.ABSENT: self._absent})
-        self._key = None  # the next call looks whether they have been added
+            return self._engine.execution_options(**{ABSENT: self._absent})
+        self._key = None  # so the next call looks whether another program has added them
         raise JournalError(
             f"the journal lacks {', '.join(self._absent)}, which this program may not add: open it "
             "once with the right to change its tables"
@@ -553,26 +582,30 @@ class Journal:
 
 
 def _guard(work: Callable[[], T]) -> T:
-    """Use the database, and turn its failures into `JournalError`."""
-    handled = sys.exc_info()[1]
+    """Run what uses the database, and raise its failures as `JournalError`.
+
+    An error of the library passes as it is. So does an interruption, such as Ctrl-C, even if an
+    error has replaced it: psycopg and SQLAlchemy clean up after an interrupted statement, and if
+    that fails, only the error of the clean-up arrives here, with the interruption as its context.
+    """
+    handled = sys.exc_info()[1]  # what the caller is handling, which is no part of this failure
     try:
         return work()
     except (FerryError, MemoryError, statements.DuplicateWriteError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)
-        interrupt = _replaced_interrupt(error, handled)
+        interruption = _find_interruption(error, handled)
     # Outside `except`, so that the database's error is not attached.
-    raise interrupt or JournalError(f"the journal cannot be used: {problem}")
+    raise interruption or JournalError(f"the journal cannot be used: {problem}")
 
 
-def _replaced_interrupt(
+def _find_interruption(
     error: BaseException | None, handled: BaseException | None
 ) -> BaseException | None:
-    """Return the Ctrl-C or the SystemExit of a signal handler that an error replaced.
+    """Return the interruption that an error has replaced: a Ctrl-C, or another signal's exit.
 
-    psycopg and SQLAlchemy clean up after an interrupted statement; if that fails, only their error
-    leaves them. What the caller was handling before is not theirs.
+    It is searched among the causes and contexts of the error, up to `handled`.
     """
     while error is not None and error is not handled:
         if not isinstance(error, Exception):

@@ -50,7 +50,7 @@ class TimeLimit:
         self._blocks = 0
 
     def remaining(self) -> float:
-        """Return the seconds that are left; 0 or less: none."""
+        """Return the seconds until the call ends; 0 or less after its end."""
         return self.until - time.monotonic()
 
     def __enter__(self) -> Self:
@@ -67,7 +67,8 @@ class TimeLimit:
 class _Current(threading.local):
     """The limit of the call that this thread makes.
 
-    A call that an interrupt (Ctrl-C) kept from ending takes its limit with it.
+    It is a weak reference: if an interrupt (Ctrl-C) keeps a call from its end, its limit is dropped
+    with the call, and does not limit the next one.
     """
 
     limit: ReferenceType[TimeLimit] | None = None
@@ -155,7 +156,7 @@ class _Duplicate:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def __del__(self) -> None:
-        with suppress(AttributeError):  # it was not made
+        with suppress(AttributeError):  # `__init__` failed
             self._socket.close()
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferry_sdk.types import Intent
 
 
-# Built once, as the statements of the entries.
+# They are built once, like the statements of the entries.
 _ADD: Final = insert(orders).inline()
 _REPLACE: Final = update(orders).where(
     orders.c.id == bindparam("order_id"), orders.c.revision == bindparam("revision_read")
@@ -52,14 +52,17 @@ def save(connection: Connection, order: OrderRecord) -> None:
         JournalError: Another program has saved the order.
     """
     if order.revision:
-        return _update(connection, order, order.entry_id)
-    if not inspect(connection).has_table(orders.name):  # it was not there, or lost, on first use
+        _update(connection, order, order.entry_id)
+        return
+
+    # A journal that could only be read when it was opened may lack the table.
+    if not inspect(connection).has_table(orders.name):
         with exclusive_transaction(connection):
             orders.create(connection, checkfirst=True)
+
     values = _values(order, order.entry_id)
-    more = {"id": order.id, "kind": order.kind, "created_at": values["changed_at"]}
-    run(connection, _ADD, more | values)
-    return None
+    constant = {"id": order.id, "kind": order.kind, "created_at": values["changed_at"]}
+    run(connection, _ADD, constant | values)
 
 
 def load(
@@ -68,6 +71,7 @@ def load(
     """Return one order or all, oldest first, each with the entry of its last write."""
     if not inspect(connection).has_table(orders.name):
         return ()
+
     query = select(orders).order_by(orders.c.created_at, orders.c.id)
     if order_id is not None:
         query = query.where(orders.c.id == order_id)
@@ -93,8 +97,9 @@ def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
 
 
 def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
-    this = {"order_id": order.id, "revision_read": order.revision}
-    if not run(connection, _REPLACE, this | _values(order, entry_id)):
+    """Replace the revision of an order that the program has read."""
+    condition = {"order_id": order.id, "revision_read": order.revision}
+    if not run(connection, _REPLACE, condition | _values(order, entry_id)):
         raise JournalError(f"another program has changed order {order.id}: read it again")
 
 

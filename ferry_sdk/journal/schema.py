@@ -50,8 +50,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
         """Return the value in UTC; SQLite stores no offset."""
-        if value is None or value.tzinfo is None:
-            return value and value.replace(tzinfo=timezone.utc)
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            return value.replace(tzinfo=timezone.utc)
         return value.astimezone(timezone.utc)
 
 
@@ -112,7 +114,11 @@ orders: Table = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("changed_at", UtcDateTime, nullable=False),
 )
+
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
+WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
+LONGEST: Final = 200
+"""Characters of an id or a code; PostgreSQL cannot index much longer texts."""
 
 
 def literals(words: Sequence[str]) -> list[ColumnElement[str]]:
@@ -125,12 +131,7 @@ def literals(words: Sequence[str]) -> list[ColumnElement[str]]:
 
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(literals(SETTLED))
 """An unknown state also counts as unresolved."""
-
-WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
 is_without_effect: ColumnElement[bool] = entries.c.state.in_(literals(WITHOUT_EFFECT))
-
-LONGEST: Final = 200
-"""Characters of an id or a code; PostgreSQL cannot index much longer texts."""
 is_short: ColumnElement[bool] = func.length(entries.c.correlation_id) <= literal_column(
     str(LONGEST)
 )
@@ -143,29 +144,32 @@ is_without_fingerprint: TextClause = text(
 )
 """A damaged fingerprint: the write that it belongs to cannot be identified."""
 
-unresolved_index: Index = Index(
-    "ferry_journal_unresolved",
-    entries.c.fingerprint,
-    unique=True,
-    sqlite_where=is_unresolved,
-    postgresql_where=is_unresolved,
+
+def _partial_index(
+    name: str, *columns: Column[Any], where: ColumnElement[bool], unique: bool = False
+) -> Index:
+    """Return an index that has only the entries with a condition."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
+unresolved_index: Index = _partial_index(
+    "ferry_journal_unresolved", entries.c.fingerprint, where=is_unresolved, unique=True
 )
+"""Refuses a second unresolved entry for the same write."""
 
 # For `Journal.entries`. They are in its order, so that a page of many entries is found at once.
 # Nearly all entries are done, and an index of these would cost each write more than it is worth.
-without_effect_index: Index = Index(
+without_effect_index: Index = _partial_index(
     "ferry_journal_without_effect",
     entries.c.state,
     entries.c.created_at,
     entries.c.id,
-    sqlite_where=is_without_effect,
-    postgresql_where=is_without_effect,
+    where=is_without_effect,
 )
-correlation_index: Index = Index(
+correlation_index: Index = _partial_index(
     "ferry_journal_correlation",
     entries.c.correlation_id,
     entries.c.created_at,
     entries.c.id,
-    sqlite_where=is_short,
-    postgresql_where=is_short,
+    where=is_short,
 )

@@ -50,24 +50,29 @@ def find_missing(connection: Connection) -> Missing:
         JournalError: A column that cannot be added is missing, or one that this version does not
             fill is required.
     """
-    missing = Missing([], [], [])
+    missing = Missing(tables=[], columns=[], indexes=[])
     database = inspect(connection)
-    found = database.get_multi_columns(filter_names=[*metadata.tables])
-    columns_of = {name: columns for (_, name), columns in found.items()}
+    reflected = database.get_multi_columns(filter_names=[*metadata.tables])
+    columns_by_table = {name: columns for (_, name), columns in reflected.items()}
+
     for table in metadata.sorted_tables:
-        columns = columns_of.get(table.name)
-        if not columns:
+        present_columns = columns_by_table.get(table.name)
+        if not present_columns:
             missing.tables.append(table)
             continue
-        names = {column["name"] for column in columns}
-        absent = [column for column in table.c if column.name not in names]
-        for column in absent:
+
+        column_names = {column["name"] for column in present_columns}
+        for column in table.c:
+            if column.name in column_names:
+                continue
             if not column.nullable:
                 raise _unknown_shape(f"{table.name}.{column.name} is missing")
-        missing.columns.extend(absent)
+            missing.columns.append(column)
+
         index_names = {index["name"] for index in database.get_indexes(table.name)}
-        missing.indexes.extend(each for each in table.indexes if each.name not in index_names)
-        for present in columns:
+        missing.indexes.extend(index for index in table.indexes if index.name not in index_names)
+
+        for present in present_columns:
             if _is_required(present) and not _is_filled(table, present["name"]):
                 raise _unknown_shape(f"{table.name}.{present['name']} is required and unknown")
     return missing
@@ -128,6 +133,7 @@ def _statement_limit(connection: Connection) -> Generator[None]:
         connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{_MOST_SECONDS}s'")
         yield
         return
+
     driver: Any = connection.connection.driver_connection
     until = time.monotonic() + _MOST_SECONDS
 

@@ -29,9 +29,9 @@ def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
     """Return the snapshots of these bookings, by id."""
     contents: dict[str, str] = {}
     for start in range(0, len(booking_ids), _AT_ONCE):
-        some = booking_ids[start : start + _AT_ONCE]
+        page = booking_ids[start : start + _AT_ONCE]
         query = select(snapshots.c.booking_id, snapshots.c.content)
-        rows = connection.execute(query.where(snapshots.c.booking_id.in_(some))).all()
+        rows = connection.execute(query.where(snapshots.c.booking_id.in_(page))).all()
         contents.update((booking_id, content) for booking_id, content in rows)
     return contents
 

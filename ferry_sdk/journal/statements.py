@@ -1,15 +1,34 @@
-"""Statements on the table of writes; each one is its own transaction."""
+"""Statements on the table of writes; each one is its own transaction.
+
+A write that may have happened is not made again. This is how `add` refuses it, in every process:
+
+1. The fingerprint of an entry is equal for equal writes, and for these alone.
+2. A unique index (`schema.unresolved_index`) has the fingerprints of all unresolved entries. So the
+   database refuses a second one, however many processes insert at once.
+3. An entry leaves this index when its write is settled; then the same write can be made again.
+
+For example, if the reply to a ``bookings.create`` is lost:
+
+| Call of the journal      | State of the entry | The same create again           |
+|--------------------------|--------------------|---------------------------------|
+| `begin`                  | ``open``           | `DuplicateWriteError`           |
+| `end`, as ``unknown``    | ``unknown``        | `DuplicateWriteError`           |
+| `settle`, not happened   | ``rejected``       | a new entry                     |
+
+An unresolved entry with a damaged fingerprint may be any write, so `add` inserts nothing beside it.
+
+An outcome is one UPDATE, whose condition has the states that it may replace (`TRANSITIONS`). So
+outcomes may arrive in any order, and from several processes.
+"""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
-from datetime import datetime, timezone
 from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import (
     Text,
     and_,
@@ -23,13 +42,12 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.exc import DataError, IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
-from ferry_sdk._runtime.clock import Datetime
 from ferry_sdk.errors import InvalidInputError, JournalError
 from ferry_sdk.journal.compilation import run
 from ferry_sdk.journal.connections import exclusive_transaction
-from ferry_sdk.journal.engines import is_undecodable
+from ferry_sdk.journal.rows import SETTLED_BY_HAND, fetch, fetch_first
 from ferry_sdk.journal.schema import (
     LONGEST,
     SETTLED,
@@ -47,18 +65,15 @@ from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
-    from sqlalchemy import Column, ColumnElement, Connection, Select
+    from sqlalchemy import Column, ColumnElement, Connection, Select, Update
 
     from ferry_sdk.types import EndState, Intent
 
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
 CREATES: Final = frozenset({"bookings.create", "mcp.create_booking"})
-SETTLED_BY_HAND: Final = "SETTLED"
-"""The code of an entry that a person settled as done. Its booking may be corrected, because no
-reply named it. Entries hide it."""
 
 TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
@@ -68,9 +83,6 @@ TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
 }
 """The states that each outcome replaces. ``done`` is never replaced, so that outcomes may arrive in
 any order. A state that is not one of these is damaged, and any outcome replaces it."""
-
-ABSENT: Final = "ferry_journal_absent"
-"""The option of an engine that names the columns of entries which its database has not."""
 
 # The statements of a write, and those that it needs if it is refused. They are built once, because
 # building one takes ten times as long as it takes SQLite. An UPDATE sets the columns for which
@@ -108,52 +120,35 @@ _DUPLICATE: Final = select(entries).where(
 _FIND: Final = select(entries).where(_is_this)
 _LOOK_UP: Final = select(entries.c.id).where(_is_this)
 
-_REPLACE: Final = {
-    outcome: update(entries).where(
-        _is_this,
-        entries.c.state.not_in(literals([each for each in _STATES if each not in replaced])),
-    )
-    for outcome, replaced in TRANSITIONS.items()
-}
+
+def _update_of(replaced_states: Sequence[EntryState]) -> Update:
+    """Return the statement that replaces these states of an entry, and any that is damaged."""
+    other_states = [state for state in _STATES if state not in replaced_states]
+    return update(entries).where(_is_this, entries.c.state.not_in(literals(other_states)))
+
+
+_REPLACE: Final = {outcome: _update_of(replaced) for outcome, replaced in TRANSITIONS.items()}
 """Sets an outcome, unless the entry has one that stays."""
 _COMPLETE: Final = update(entries).where(_is_this, entries.c.state.in_(literals(["done"])))
 """Adds to an entry what a late reply named."""
 _CORRECT: Final = _COMPLETE.where(
     or_(entries.c.code.in_(literals([SETTLED_BY_HAND])), entries.c.booking_id.is_(None))
 )
-"""Adds to an entry what a person says, who does not correct a reply."""
+"""Adds to an entry what a person says, unless a reply named the booking."""
 
 _UNRESOLVED_IDS: Final = select(entries.c.id).where(is_unresolved).correlate(None)
-"""SQLite reads them by their index. Where it is to sort entries as well, it prefers the index that
-has all entries in order."""
+"""SQLite reads them by their index. With the condition in the query that sorts the entries, it
+would use the index that has all entries in order."""
 
-_LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
 _MOST_QUERIES: Final = 100
-"""Queries that are kept, by the filters that are given."""
-_VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
-
-
-class _Row(BaseModel, strict=True):
-    """The columns of an entry, with the values that stand for damaged ones."""
-
-    id: str = ""
-    operation: str = ""
-    method: str = ""
-    path: str = ""
-    subject: dict[str, str] = {}
-    correlation_id: str = Field("", pattern=r"^[ -~]*$")  # it is sent in a header again
-    fingerprint: str = Field("", pattern=r"^[0-9a-f]{64}$")
-    state: EntryState = "unknown"
-    created_at: Datetime = _LONG_AGO
-    changed_at: Datetime = _LONG_AGO
-    booking_id: str | None = None
-    ticket_ids: list[str] | None = None
-    status_code: int | None = None
-    code: str | None = None
+"""Queries that are kept, one for each combination of filters."""
 
 
 class DuplicateWriteError(Exception):
-    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
+    """An unresolved entry has the same fingerprint; the transaction is rolled back.
+
+    `Journal.begin` raises an `UnresolvedWriteError` with that entry instead.
+    """
 
 
 class Filters(NamedTuple):
@@ -180,7 +175,9 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
     booking_id = intent.subject.get("booking_id")
     if booking_id is not None and storable(booking_id) is None:
         raise InvalidInputError("the journal cannot store this id", field="booking_id")
-    entry_id, now = token_hex(16), utc_now()
+
+    entry_id = token_hex(16)
+    now = utc_now()
     values = {
         "id": entry_id,
         "operation": intent.operation,
@@ -210,7 +207,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
     """Return the unresolved entry with this fingerprint."""
-    return _fetch_first(connection, _DUPLICATE, {"fingerprint": fingerprint})
+    return fetch_first(connection, _DUPLICATE, {"fingerprint": fingerprint})
 
 
 def change(
@@ -222,17 +219,18 @@ def change(
     reply, and those by which a person corrects it.
     """
     details = details or OutcomeDetails()
-    ids, code = _storable_ids(details), storable(details.code)
-    this = {"entry_id": entry_id}
+    code = storable(details.code)
+    ids = _storable_ids(details)
+    parameters: dict[str, object] = {"entry_id": entry_id, "code": code, **ids}
 
     outcome = {"state": state, "changed_at": utc_now(), "status_code": details.status_code}
-    if run(connection, _REPLACE[state], this | outcome | ids | {"code": code}):
+    if run(connection, _REPLACE[state], parameters | outcome):
         return True
 
     if ids and state == "done":
-        late = _CORRECT if code == SETTLED_BY_HAND else _COMPLETE
-        run(connection, late, this | ids | {"code": code})
-    return connection.execute(_LOOK_UP, this).first() is not None
+        is_by_hand = code == SETTLED_BY_HAND
+        run(connection, _CORRECT if is_by_hand else _COMPLETE, parameters)
+    return connection.execute(_LOOK_UP, {"entry_id": entry_id}).first() is not None
 
 
 def settle(
@@ -265,7 +263,7 @@ def settle_create(
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     """Return the entry with this id."""
-    return _fetch_first(connection, _FIND, {"entry_id": entry_id})
+    return fetch_first(connection, _FIND, {"entry_id": entry_id})
 
 
 def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
@@ -274,8 +272,9 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
     Entries with a damaged time are always included, and come first. So are those of a later moment
     than now: the clock was set back, or another machine's is ahead, so their age is not known.
     """
-    latest, now = cutoff(age), utc_now()
-    unresolved_entries = _fetch(connection, select(entries).where(is_unresolved))
+    latest = cutoff(age)
+    now = utc_now()
+    unresolved_entries = fetch(connection, select(entries).where(is_unresolved))
     old = (entry for entry in unresolved_entries if not latest < entry.created_at <= now)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
@@ -283,9 +282,8 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
 def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, ...]:
     """Return the entries that pass the filters, ordered by time and id."""
     parameters: dict[str, object] = filters._asdict()
-    since = filters.since
-    if isinstance(since, JournalEntry):
-        parameters |= {"since": since.created_at, "since_id": since.id}
+    if isinstance(filters.since, JournalEntry):
+        parameters |= {"since": filters.since.created_at, "since_id": filters.since.id}
     names = tuple(name for name, value in parameters.items() if value is not None)
     is_short_id = len(filters.correlation_id or "") <= LONGEST
     query = _query(names, filters.state, is_short_id=is_short_id)
@@ -295,14 +293,25 @@ def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, 
     if filters.ticket_id is not None:
         is_issued = _contains(entries.c.ticket_ids, json.dumps(filters.ticket_id))
         query = query.where(or_(_changes_ticket(filters.ticket_id), is_issued))
-    return tuple(_fetch(connection, query, parameters))
+    return tuple(fetch(connection, query, parameters))
 
 
 @lru_cache(_MOST_QUERIES)
 def _query(names: tuple[str, ...], state: str | None, *, is_short_id: bool) -> Select[Any]:
-    """Build the query of `entries_by` for the filters of these names, but that of bookings."""
-    order = entries.c.created_at, entries.c.id
+    """Build the query of `entries_by` for these filters.
+
+    The values of the filters are parameters, so that the query is built once for all values. The
+    state is no parameter, because SQLite chooses the index by it. `entries_by` adds the filters by
+    booking and by ticket.
+
+    Args:
+        names: The filters.
+        state: The value of the filter by state.
+        is_short_id: Whether the correlation id is short enough for the index.
+    """
+    order = (entries.c.created_at, entries.c.id)
     query = select(entries).order_by(*order)
+
     since = bindparam("since", type_=entries.c.created_at.type)
     if "since_id" in names:
         # The value in the database, because one that is damaged cannot be read.
@@ -313,6 +322,7 @@ def _query(names: tuple[str, ...], state: str | None, *, is_short_id: bool) -> S
         query = query.where(entries.c.created_at >= since)
     if "until" in names:
         query = query.where(entries.c.created_at < bindparam("until"))
+
     if "operation" in names:
         query = query.where(entries.c.operation == bindparam("operation"))
     if "correlation_id" in names:
@@ -329,12 +339,16 @@ def _query(names: tuple[str, ...], state: str | None, *, is_short_id: bool) -> S
 
 
 def _has_state(state: str, *, by_index: bool) -> list[ColumnElement[bool]]:
+    """Return the conditions of a state.
+
+    SQLite cannot tell which of two indexes has fewer entries, and uses a partial index only for a
+    query that has its condition. So a second condition, which changes no result, chooses the index.
+    """
     is_wanted: ColumnElement[bool] = is_unresolved
     if state != "unresolved":
         is_wanted = entries.c.state.in_(literals([state]))
-    # SQLite cannot tell which of two indexes has fewer entries. It may use one of these only for
-    # a query with its condition. Nearly all entries are done: they are found in their order.
-    if not by_index or state == "done":
+
+    if not by_index or state == "done":  # nearly all entries are done: the order finds them
         return [is_wanted]
     if state in WITHOUT_EFFECT:
         return [is_wanted, is_without_effect]
@@ -342,20 +356,28 @@ def _has_state(state: str, *, by_index: bool) -> list[ColumnElement[bool]]:
 
 
 def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
-    """Select the entries that name a booking, or only a ticket that others say is of it."""
-    is_unnamed = entries.c.booking_id.is_(None)
-    by_name = entries.c.booking_id == booking_id
-    of_booking = _fetch(connection, select(entries).where(by_name))
-    tickets = sorted({ticket for entry in of_booking for ticket in entry.ticket_ids or ()})
-    return or_(by_name, *(and_(is_unnamed, _changes_ticket(each)) for each in tickets))
+    """Select the entries that name a booking, or only a ticket of it.
+
+    For example, the entry of a confirmation names booking b1 and its ticket t1, and that of a
+    cancellation only t1: both concern b1.
+    """
+    names_booking = entries.c.booking_id == booking_id
+    names_no_booking = entries.c.booking_id.is_(None)
+
+    tickets: set[str] = set()
+    for entry in fetch(connection, select(entries).where(names_booking)):
+        tickets.update(entry.ticket_ids or ())
+    names_ticket = [_changes_ticket(ticket) for ticket in sorted(tickets)]
+    return or_(names_booking, *(and_(names_no_booking, condition) for condition in names_ticket))
 
 
 def _changes_ticket(ticket_id: str) -> ColumnElement[bool]:
+    """Select the entries whose subject, a JSON text, has ``"ticket_id": "t1"``."""
     return _contains(entries.c.subject, json.dumps({"ticket_id": ticket_id})[1:-1])
 
 
 def _contains(column: Column[Any], text: str) -> ColumnElement[bool]:
-    # LIKE ignores the case of letters in SQLite.
+    # Not LIKE, which ignores the case of letters in SQLite.
     whole = column.cast(Text)
     return func.replace(whole, text, "") != whole
 
@@ -378,6 +400,7 @@ def forget(connection: Connection, until: datetime, page: int) -> int:
     if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
+
     # Entries of about the same time are near each other on the disk.
     ids = select(entries.c.id).where(*old).order_by(entries.c.created_at, entries.c.id)
     return connection.execute(delete(entries).where(entries.c.id.in_(ids.limit(page)))).rowcount
@@ -391,7 +414,9 @@ def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
 
 def storable(text: str | None) -> str | None:
     """Return an id or a code; None for one that a database could refuse with its outcome."""
-    return text if text and len(text) <= LONGEST and text.isprintable() else None
+    if text and len(text) <= LONGEST and text.isprintable():
+        return text
+    return None
 
 
 def cutoff(age: timedelta) -> datetime:
@@ -399,69 +424,3 @@ def cutoff(age: timedelta) -> datetime:
     with suppress(OverflowError):
         return utc_now() - age
     raise InvalidInputError("before the year 1", field="older_than")
-
-
-def _fetch_first(
-    connection: Connection, query: Select[Any], parameters: Mapping[str, object]
-) -> JournalEntry | None:
-    return next(iter(_fetch(connection, query, parameters)), None)
-
-
-def _fetch(
-    connection: Connection, query: Select[Any], parameters: Mapping[str, object] | None = None
-) -> list[JournalEntry]:
-    """Return the entries; of a damaged one, the values that can be read."""
-    absent: Sequence[str] = connection.get_execution_options().get(ABSENT, ())
-    if absent:
-        query = query.with_only_columns(*(each for each in entries.c if each.name not in absent))
-    unset = dict.fromkeys(absent)
-    try:
-        # All rows first: SQLite then holds its lock no longer than the query takes.
-        result = connection.execute(query, parameters)
-        names = [*result.keys(), *unset]
-        rows = result.all()
-        return [_make_entry(dict(zip(names, (*row, *unset.values()), strict=True))) for row in rows]
-    except Exception as error:
-        if not _is_value_error(error):
-            raise  # else: one damaged value made the whole query fail
-    ids = connection.execute(query.with_only_columns(entries.c.id), parameters).scalars().all()
-    return [_make_entry(unset | _fetch_values(connection, entry_id, absent)) for entry_id in ids]
-
-
-def _fetch_values(connection: Connection, entry_id: str, absent: Sequence[str]) -> dict[str, Any]:
-    """Read each value of an entry separately, without those that cannot be read."""
-    values: dict[str, Any] = {}
-    for column in (each for each in entries.c if each.name not in absent):
-        try:
-            query = select(column).where(entries.c.id == entry_id)
-            values[column.name] = connection.execute(query).scalar_one_or_none()
-        except Exception as error:
-            if not _is_value_error(error):
-                raise
-    return values
-
-
-def _is_value_error(error: Exception) -> bool:
-    """Return True if the error concerns one value, and not the database."""
-    return isinstance(error, _VALUE_ERRORS) or (
-        isinstance(error, OperationalError) and is_undecodable(error)
-    )
-
-
-def _make_entry(values: dict[str, Any]) -> JournalEntry:
-    try:
-        row = _Row.model_validate(values)
-    except ValidationError as error:
-        wrong = {problem["loc"][0] for problem in error.errors()}
-        row = _Row.model_validate({name: values[name] for name in values.keys() - wrong})
-    damaged: tuple[str, ...] = ()
-    if len(row.model_fields_set) < len(_Row.model_fields):
-        damaged = tuple(name for name in _Row.model_fields if name not in row.model_fields_set)
-    tickets = row.ticket_ids
-    if tickets is None and "ticket_id" in row.subject:
-        tickets = [row.subject["ticket_id"]]
-    fields: dict[str, Any] = vars(row).copy()  # `dict(row)` takes as long as all the rest
-    fields["ticket_ids"] = None if tickets is None else tuple(tickets)
-    fields["booking_id"] = row.booking_id or row.subject.get("booking_id")
-    fields["code"] = None if row.code == SETTLED_BY_HAND else row.code
-    return JournalEntry(**fields, damaged=damaged)

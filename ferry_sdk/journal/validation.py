@@ -1,33 +1,37 @@
-"""The arguments of a journal's methods."""
+"""The arguments of a journal's methods.
+
+They are checked as values of any type, because callers may have no type checker.
+"""
 
 from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta, timezone
-from typing import Any, get_args
+from typing import Final, get_args
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.journal.statements import Filters
 from ferry_sdk.types import EntryState, JournalEntry
 
-_MOST = 2**31 - 1
-_STATES = (*get_args(EntryState), "unresolved")
+_LARGEST_LIMIT: Final = 2**31 - 1
+_STATES: Final = (*get_args(EntryState), "unresolved")
 
 
 def age(older_than: object) -> timedelta:
     """Return an age, given in seconds or as a timedelta."""
-    if isinstance(older_than, timedelta):
-        span = older_than
-    elif isinstance(older_than, bool) or not isinstance(older_than, int | float):
-        raise InvalidInputError("expected seconds or a timedelta", field="older_than")
-    elif math.isfinite(older_than) and abs(older_than) < timedelta.max.total_seconds():
-        span = timedelta(seconds=older_than)
-    else:
-        raise InvalidInputError("expected a duration", field="older_than")
+    span = older_than if isinstance(older_than, timedelta) else _span_of(older_than)
     if span < timedelta(0):
         raise InvalidInputError("expected 0 or more", field="older_than")
     return span
+
+
+def _span_of(seconds: object) -> timedelta:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise InvalidInputError("expected seconds or a timedelta", field="older_than")
+    if not math.isfinite(seconds) or abs(seconds) >= timedelta.max.total_seconds():
+        raise InvalidInputError("expected a duration", field="older_than")
+    return timedelta(seconds=seconds)
 
 
 def check_id(entry_id: object, field: str) -> None:
@@ -42,31 +46,49 @@ def check_subject(value: object, field: str) -> None:
         raise InvalidInputError(f"expected a {field.replace('_', ' ')}", field=field)
 
 
-# The arguments have any type: callers may have no type checker.
-def filters(*wanted: Any) -> Filters:  # noqa: ANN401 -- they are validated here
-    """Return the filters of `Journal.entries`, given in their order."""
-    since, until, state, operation, booking_id, ticket_id, correlation_id, limit = wanted
-    start = since.began_at if isinstance(since, JournalEntry) else moment(since, "since")
-    end = moment(until, "until")
-    if start is not None and end is not None and end < start:
+def check_filters(filters: Filters) -> Filters:
+    """Return the filters of `Journal.entries` as `entries_by` takes them; their moments are UTC.
+
+    Raises:
+        InvalidInputError: A filter has no meaning.
+    """
+    since = filters.since
+    if not isinstance(since, JournalEntry):
+        since = moment(since, "since")
+    until = moment(filters.until, "until")
+    start = since.began_at if isinstance(since, JournalEntry) else since
+    if start is not None and until is not None and until < start:
         raise InvalidInputError("expected a moment that is not before since", field="until")
-    if state is not None and state not in _STATES:
+
+    if filters.state is not None and filters.state not in _STATES:
         raise InvalidInputError(f"expected one of {', '.join(_STATES)}", field="state")
-    row = SAFETY.get(operation) if isinstance(operation, str) else None
-    if operation is not None and (row is None or row.is_read):
+    if filters.operation is not None:
+        _check_write(filters.operation)
+
+    if filters.booking_id is not None:
+        check_subject(filters.booking_id, "booking_id")
+    if filters.ticket_id is not None:
+        check_subject(filters.ticket_id, "ticket_id")
+    if filters.correlation_id is not None:
+        check_subject(filters.correlation_id, "correlation_id")
+
+    limit = None if filters.limit is None else _row_limit(filters.limit)
+    return filters._replace(since=since, until=until, limit=limit)
+
+
+def _check_write(operation: object) -> None:
+    safety = SAFETY.get(operation) if isinstance(operation, str) else None
+    if safety is None or safety.is_read:
         raise InvalidInputError(
             "expected the name of a write, such as bookings.create", field="operation"
         )
-    ids = {"booking_id": booking_id, "ticket_id": ticket_id, "correlation_id": correlation_id}
-    for name, value in ids.items():
-        if value is not None:
-            check_subject(value, name)
-    if limit is not None:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidInputError("expected a whole number, 1 or more", field="limit")
-        limit = min(limit, _MOST)
-    after = since if isinstance(since, JournalEntry) else start
-    return Filters(after, end, state, operation, booking_id, ticket_id, correlation_id, limit)
+
+
+def _row_limit(limit: object) -> int:
+    """Return a number of rows that a database accepts."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidInputError("expected a whole number, 1 or more", field="limit")
+    return min(limit, _LARGEST_LIMIT)
 
 
 def moment(value: object, field: str) -> datetime | None:

@@ -223,7 +223,7 @@ def test_a_token_file_that_others_can_read_is_a_warning_and_an_idle_pipe_blocks_
     file.chmod(0o644)
     assert "chmod 600" in cli("ports", "--token-file", str(file)).err
     os.mkfifo(tmp_path / "pipe")
-    for words in ("book --yes --from", "conform --record", "ports --token-file"):
+    for words in ("book --yes --from", "ports --token-file"):
         cli(*words.split(), "pipe", code=Exit.NOT_SENT)
 
 

@@ -16,10 +16,15 @@ def service():
         yield sandbox
 
 
-@pytest.fixture
-def sandbox(service):
+def start_anew(service):
+    """Forget what earlier tests did at the service, and what the client knows of it."""
     service.reset()
     clear_cache()
+
+
+@pytest.fixture
+def sandbox(service):
+    start_anew(service)
     return service
 
 

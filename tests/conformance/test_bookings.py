@@ -9,6 +9,7 @@ import time
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import pytest
@@ -16,16 +17,22 @@ import pytest
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _interruption
-from ferry_sdk.conformance import bookings, check, check_with_booking, checks, probes
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.conformance import (
+    ConformanceReport,
+    bookings,
+    check,
+    check_with_booking,
+    checks,
+    probes,
+)
+from ferry_sdk.conformance.assumptions import BOOK, ids_shown_by
 from ferry_sdk.conformance.findings import Findings
-from ferry_sdk.conformance.recordings import Recording
-from tests.conformance.conftest import holding, make, seen
+from tests.conformance.conftest import holding, make, seen, start_anew
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW, booked
 
-BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == PROBES[-1]}
+BY_WRITES = {*ids_shown_by(BOOK)}
 BOTH = ["bookings.create", "bookings.cancel"]
 PARTS = (0.03, 0.1, 0.2, 0.4)
 """When the second of two signals comes: after so much of the time that a check with one took."""
@@ -55,19 +62,51 @@ def raising(error):
     return act
 
 
-def test_one_unpaid_booking_is_made_and_cancelled(ferry, sandbox):
-    asked = []
-    report = check_with_booking(ferry, max_price=300, approve=lambda *one: asked.append(one))
-    assert holding(report) >= BY_WRITES
-    assert effects(sandbox) == BOTH
-    assert report.left is None
-    assert report.requests <= 40
-    ((sailing, tariff),) = asked
+class Ran(NamedTuple):
+    """A check that has made a booking: its report, what it asked to approve, and the effects."""
+
+    report: ConformanceReport
+    approvals: list
+    effects: list
+
+
+@pytest.fixture(scope="module")
+def ran(service):
+    start_anew(service)
+    approvals = []
+    with Ferry(service.token, base_url=service.base_url) as ferry:
+        report = check_with_booking(
+            ferry,
+            max_price=300,
+            approve=lambda sailing, tariff: approvals.append((sailing, tariff)),
+        )
+    return Ran(report, approvals, effects(service))
+
+
+def test_booking_shows_its_assumptions(ran):
+    assert holding(ran.report) >= BY_WRITES
+
+
+def test_booking_is_made_and_cancelled(ran):
+    assert ran.effects == BOTH
+    assert ran.report.left is None
+
+
+def test_check_with_a_booking_sends_few_requests(ran):
+    assert ran.report.requests <= 40
+
+
+def test_sailing_to_approve_is_a_month_ahead(ran):
+    ((sailing, _),) = ran.approvals
     assert (sailing.depart_at - NOW).days >= 30
+
+
+def test_tariff_to_approve_is_within_the_limit(ran):
+    ((_, tariff),) = ran.approvals
     assert tariff.amount <= 300
 
 
-def test_an_async_client_does_the_same(sandbox):
+def test_async_client_makes_and_cancels_a_booking(sandbox):
     async def main():
         async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client:
             return await check_with_booking(client, max_price=300)
@@ -76,10 +115,18 @@ def test_an_async_client_does_the_same(sandbox):
     assert effects(sandbox) == BOTH
 
 
-def test_nothing_is_booked_above_the_limit_in_another_currency_or_without_approval(ferry, sandbox):
-    for limit in ({"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}):
-        shown = seen(check_with_booking(ferry, **limit))
-        assert {shown[name] for name in BY_WRITES} == {"no sailing within the price was found"}
+@pytest.mark.parametrize(
+    "limit",
+    [{"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}],
+    ids=["price", "currency"],
+)
+def test_nothing_beyond_the_limit_is_booked(ferry, sandbox, limit):
+    shown = seen(check_with_booking(ferry, **limit))
+    assert {shown[name] for name in BY_WRITES} == {"no sailing within the price was found"}
+    assert effects(sandbox) == []
+
+
+def test_nothing_is_booked_without_approval(ferry, sandbox):
     with pytest.raises(StopError):
         check_with_booking(ferry, max_price=300, approve=raising(StopError))
     assert effects(sandbox) == []
@@ -89,12 +136,13 @@ def test_nothing_is_booked_above_the_limit_in_another_currency_or_without_approv
     ("operation", "stop"),
     mostly_long(
         [
-            *(("bookings.get", KeyboardInterrupt), ("tickets.pdf", KeyboardInterrupt)),
+            ("bookings.get", KeyboardInterrupt),
+            ("tickets.pdf", KeyboardInterrupt),
             ("bookings.get", StopError),
         ]
     ),
 )
-def test_an_interruption_after_the_booking_cancels_it(sandbox, operation, stop):
+def test_interruption_cancels_the_booking(sandbox, operation, stop):
     limiter = Before(sandbox, operation, raising(stop))
     settings = {"base_url": sandbox.base_url, "limiter": limiter}
     with Ferry(sandbox.token, **settings) as client, pytest.raises(stop):
@@ -103,7 +151,7 @@ def test_an_interruption_after_the_booking_cancels_it(sandbox, operation, stop):
 
 
 @pytest.mark.parametrize("backend", mostly_long(["asyncio", "trio"]))
-def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
+def test_cancelled_task_cancels_the_booking(sandbox, backend):
     async def main():
         with anyio.CancelScope() as scope:
 
@@ -123,22 +171,7 @@ def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
 
 
 @LONG
-def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_path, monkeypatch):
-    add = Recording.add
-
-    def fail(self, operation, reply):
-        if operation == "bookings.create":
-            raise OSError(28, "No space left on device")
-        add(self, operation, reply)
-
-    monkeypatch.setattr(Recording, "add", fail)
-    with pytest.raises(OSError, match="No space"):
-        check_with_booking(ferry, max_price=300, record=tmp_path / "replies.jsonl")
-    assert effects(sandbox) == BOTH
-
-
-@LONG
-def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
+def test_failed_read_does_not_keep_the_booking(ferry, sandbox):
     sandbox.faults.add("server_error", "bookings.get", times=None)
     report = check_with_booking(ferry, max_price=300)
     assert seen(report)["times"].startswith("ServerError")
@@ -146,23 +179,26 @@ def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
     assert effects(sandbox) == BOTH
 
 
-def test_a_booking_that_is_cancelled_is_not_left(ferry, sandbox):
+def test_booking_that_somebody_else_cancelled_is_not_left(ferry, sandbox):
     def cancel():
         ferry.bookings.cancel(sandbox.counters.effects[0].subject)
 
     limiter = Before(sandbox, "bookings.get", cancel)
     with Ferry(sandbox.token, base_url=sandbox.base_url, limiter=limiter) as client:
         report = check_with_booking(client, max_price=300)
-    assert report.left is None, "somebody else cancelled it"
+    assert report.left is None
     assert seen(report)["cancelled_status"] == "the booking was cancelled before"
     assert seen(report)["created_stage"] == "payment_due"
+
+
+def test_booking_whose_cancellation_is_read_back_is_not_left(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.cancel")
     report = check_with_booking(ferry, max_price=300)
-    assert report.left is None, "the cancellation is read back"
+    assert report.left is None
     assert seen(report)["cancelled_status"] == "the reply was lost"
 
 
-def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
+def test_booking_that_is_left_is_named(ferry, sandbox, caplog):
     sandbox.faults.add("refused", "bookings.cancel", times=None)
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
         report = check_with_booking(ferry, max_price=300)
@@ -172,10 +208,13 @@ def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
     assert f"the check leaves a booking: {report.left}" in caplog.messages
 
 
-def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
+def test_refused_booking_is_not_left(ferry, sandbox):
     sandbox.faults.add("refused", "bookings.create")
     assert check_with_booking(ferry, max_price=300).left is None
     assert effects(sandbox) == []
+
+
+def test_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.create")
     report = check_with_booking(ferry.with_options(correlation_id="check-7"), max_price=300)
     assert report.left.startswith("a booking may have been made")
@@ -209,7 +248,7 @@ class Signals:
         return self._at_line if frame.f_code.co_filename.startswith(CHECK) else None
 
     def _at_line(self, frame, event, _):
-        line = frame.f_code.co_filename, frame.f_lineno, self._count_requests()
+        line = (frame.f_code.co_filename, frame.f_lineno, self._count_requests())
         if event == "line" and self.lines is not None and line not in self._met:
             self._met.add(line)
             self.lines -= 1
@@ -226,22 +265,26 @@ class Signals:
             raise KeyboardInterrupt
 
 
-def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
-    """Make a booking and cancel it under signals; return whether there was one for each."""
+def check_left_booking_named(ferry, sandbox, choice, signals, caplog):
+    """Make a booking and cancel it under signals; return whether each signal came.
+
+    A booking that is left must be named by the error and in the log.
+    """
     findings = Findings(ferry)
     caplog.clear()
     before = len(sandbox.counters.effects)
-    stop = None
+    interruption = None
     try:
         with signals:
             checks.perform(findings, bookings.book(findings, choice, "check-7"))
     except KeyboardInterrupt as error:
-        stop = error
+        interruption = error
+
     made = sandbox.counters.effects[before:]
     if [effect.operation for effect in made] == ["bookings.create"]:
-        assert stop is not None
+        assert interruption is not None
         names = (made[0].subject, "check-7")
-        assert any(name in str(_interruption(stop)) for name in names)
+        assert any(name in str(_interruption(interruption)) for name in names)
         assert any(name in message for name in names for message in caplog.messages)
     return signals.lines is None and signals.seconds is None
 
@@ -252,7 +295,7 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
 @pytest.mark.parametrize(
     "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
-def test_a_booking_that_signals_leave_is_named(
+def test_booking_that_signals_leave_is_named(
     ferry, sandbox, caplog, monkeypatch, record_property, step
 ):
     # What was being connected is closed by the collector, which says so, and a signal may come.
@@ -261,17 +304,20 @@ def test_a_booking_that_signals_leave_is_named(
     make(ferry, probing.steps())
     choice = make(ferry, bookings.choose(Findings(ferry), probing.sample(), Decimal(300), "EUR"))
     signals = partial(Signals, lambda: sum(sandbox.counters.requests.values()))
-    line = doubles = 0
-    assert is_named_if_it_is_left(ferry, sandbox, choice, signals(), caplog)
+    assert check_left_booking_named(ferry, sandbox, choice, signals(), caplog)
+
+    line = 0
+    doubles = 0
     while True:
         began = time.monotonic()
-        if not is_named_if_it_is_left(ferry, sandbox, choice, signals(line), caplog):
+        if not check_left_booking_named(ferry, sandbox, choice, signals(line), caplog):
             break
         took = time.monotonic() - began
         for part in PARTS:
             both = signals(line, took * part)
-            doubles += is_named_if_it_is_left(ferry, sandbox, choice, both, caplog)
+            doubles += check_left_booking_named(ferry, sandbox, choice, both, caplog)
         line += step
+
     gc.collect()  # what is left says so in this test, not in a later one
     assert line > 50
     assert doubles > line / step / 2
@@ -286,6 +332,7 @@ def test_a_booking_that_signals_leave_is_named(
         {"possible_actions": {"Cancel": {"type": "optional"}}},
         {"expire_at": None},
     ],
+    ids=str,
 )
 def test_fields_that_decide_nothing_hide_no_row(ferry, change):
     booking_id = booked(ferry).booking_id
@@ -295,7 +342,7 @@ def test_fields_that_decide_nothing_hide_no_row(ferry, change):
     assert findings.seen["times"] == "with_offset"
 
 
-def test_a_booking_without_tickets_is_called_so(ferry, sandbox):
+def test_booking_without_tickets_is_called_so(ferry, sandbox):
     booking_id = booked(ferry).booking_id
     body = json.loads(ferry.with_raw_response.bookings.get(booking_id).content)
     sandbox.faults.add("wrong_shape", "bookings.get", times=None, value=body | {"tickets": []})

@@ -10,7 +10,7 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk.conformance import check, check_with_booking
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOK, PROBES
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.report import build_report
 from ferry_sdk.sandbox import Profile, Sandbox
@@ -19,7 +19,9 @@ from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fields.items()}
-KNOWN = {one.id: one for one in ASSUMPTIONS}
+"""The values of each field of a profile, the default first."""
+BY_ID = {assumption.id: assumption for assumption in ASSUMPTIONS}
+SEEN = [assumption for assumption in ASSUMPTIONS if assumption.probe in PROBES]
 
 
 def report_of(profile, *, books):
@@ -37,57 +39,78 @@ def report_of(profile, *, books):
         return check(ferry, booking_id=booking.booking_id)
 
 
-def test_the_page_shows_the_whole_list():
+def test_page_shows_the_whole_list():
     text = (Path(__file__).parents[2] / "docs" / "assumptions.md").read_text("utf-8")
-    parts = re.findall(r"\.\./ferry_sdk/conformance/assumptions\.json#(\w+)\)$", text, re.MULTILINE)
+    parts = re.findall(r"\.\./ferry_sdk/conformance/assumptions\.py#(\w+)\)$", text, re.MULTILINE)
     assert parts == ["seen", "unseen"]
     hooks = pytest.importorskip("scripts.docs_hooks")
-    shown = "\n".join(hooks.LISTS[f"conformance/assumptions.json#{part}"]() for part in parts)
+    shown = "\n".join(hooks.LISTS[f"conformance/assumptions.py#{part}"]() for part in parts)
     row = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \|$", re.MULTILINE)
     assert row.findall(shown.replace("`--book`", "--book")) == [
-        (one.id, one.text, one.probe) for one in ASSUMPTIONS
+        (assumption.id, assumption.text, assumption.probe) for assumption in ASSUMPTIONS
     ]
 
 
-def test_a_profile_and_the_list_have_the_same_values_and_defaults_and_others_to_see():
-    for one in ASSUMPTIONS:
-        if one.probe in PROBES:
-            assert len({*one.values}) == len(one.values) > 1, one.id
-    assert VALUES.keys() <= KNOWN.keys()
-    defaults = {name: values[0] for name, values in VALUES.items()}
-    assert defaults == {name: KNOWN[name].values[0] for name in VALUES}
-    named = {one.id: one.values for one in ASSUMPTIONS if one.probe in PROBES}
-    assert named.keys() <= VALUES.keys()
-    assert not [name for name, values in named.items() if not set(values) <= set(VALUES[name])]
+@pytest.mark.parametrize("assumption", SEEN, ids=lambda assumption: assumption.id)
+def test_assumption_has_several_values_to_see(assumption):
+    assert len({*assumption.values}) == len(assumption.values) > 1
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_default_of_a_profile_is_what_is_assumed(name):
+    assert VALUES[name][0] == BY_ID[name].values[0]
+
+
+@pytest.mark.parametrize("assumption", SEEN, ids=lambda assumption: assumption.id)
+def test_profile_has_the_values_of_an_assumption(assumption):
+    assert {*assumption.values} <= {*VALUES[assumption.id]}
 
 
 DIFFERENCES = [
     pytest.param(name, value, marks=() if name in ("amount", "times", "created_stage") else LONG)
     for name, values in VALUES.items()
-    if KNOWN[name].probe in PROBES
+    if BY_ID[name].probe in PROBES
     for value in values[1:]
 ]
 
 
 @pytest.mark.parametrize(("name", "value"), DIFFERENCES)
-def test_a_service_that_differs_in_one_assumption_differs_in_its_row_alone(name, value):
-    report = report_of(Profile(**{name: value}), books=KNOWN[name].probe == PROBES[-1])
+def test_difference_is_in_its_row_alone(name, value):
+    report = report_of(Profile(**{name: value}), books=BY_ID[name].probe == BOOK)
     assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: value}
 
 
-def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_path):
-    values = {"no_sailings": "empty_list", "currency": "upper_case", "qr_code": "base64"}
-    other = Profile(**values, search_list="in_object", port_country="code")
-    report = report_of(other, books=False)
+def test_local_service_with_the_profile_has_the_same_report(tmp_path):
+    profile = Profile(
+        no_sailings="empty_list",
+        currency="upper_case",
+        qr_code="base64",
+        search_list="in_object",
+        port_country="code",
+    )
+    report = report_of(profile, books=False)
+    assert report.profile() == profile.model_dump(exclude_defaults=True)
     file = tmp_path / "profile.json"
     file.write_text(json.dumps(report.profile()))
-    assert report.profile() == other.model_dump(exclude_defaults=True)
     assert report_of(file, books=False) == report
-    # What a local service cannot reproduce is apart.
+
+
+@pytest.fixture
+def partly_reproduced():
+    """The profile of a service of which a local service cannot reproduce one value."""
     findings = Findings(None)
     findings.seen = {"currency": "upper_case", "balance": "another amount"}
-    report = build_report(findings)
-    profile = {"currency": "upper_case", "not_reproduced": {"balance": "another amount"}}
-    assert report.profile() == profile
-    file.write_text(json.dumps(profile))
+    return build_report(findings).profile()
+
+
+def test_profile_names_what_is_not_reproduced(partly_reproduced):
+    assert partly_reproduced == {
+        "currency": "upper_case",
+        "not_reproduced": {"balance": "another amount"},
+    }
+
+
+def test_local_service_ignores_what_is_not_reproduced(partly_reproduced, tmp_path):
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps(partly_reproduced))
     assert Profile.load(file) == Profile(currency="upper_case")

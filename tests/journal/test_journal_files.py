@@ -27,40 +27,52 @@ def modes(folder):
     }
 
 
-def test_all_three_are_private_before_sqlite_opens_them(tmp_path, monkeypatch):
-    (tmp_path / "uri").mkdir(mode=0o700)
-    with Journal(f"sqlite:///file:{tmp_path / 'uri/journal.db'}?uri=true") as journal:
+def test_files_of_a_uri_are_private(tmp_path):
+    with Journal(f"sqlite:///file:{tmp_path / 'journal.db'}?uri=true") as journal:
         journal.begin(intent())
-        assert modes(tmp_path / "uri") == dict.fromkeys(NAMES, 0o600)
+        assert modes(tmp_path) == dict.fromkeys(NAMES, 0o600)
+
+
+def test_file_is_private_before_sqlite_opens_it(tmp_path, monkeypatch):
     seen = []
     with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
         connect = journal._engine.dialect.connect
 
-        def looking(*where, **options):
+        def look_and_connect(*where, **options):
             seen.append(modes(tmp_path))
             return connect(*where, **options)
 
-        monkeypatch.setattr(journal._engine.dialect, "connect", looking)
+        monkeypatch.setattr(journal._engine.dialect, "connect", look_and_connect)
         journal.unresolved()
         assert seen[0] == {"journal.db": 0o600}
         assert modes(tmp_path) == dict.fromkeys(NAMES, 0o600)
 
 
-def test_a_link_leads_to_a_private_file_and_what_a_person_has_shared_stays_shared(tmp_path):
-    url = f"sqlite:///{tmp_path / 'link.db'}"
+@pytest.fixture
+def linked_url(tmp_path):
+    """The address of a link to a file that does not exist yet."""
     (tmp_path / "link.db").symlink_to(tmp_path / "journal.db")
-    with Journal(url) as journal:
+    return f"sqlite:///{tmp_path / 'link.db'}"
+
+
+def test_link_leads_to_a_private_file(tmp_path, linked_url):
+    with Journal(linked_url) as journal:
         journal.begin(intent())
         assert set(modes(tmp_path).values()) == {0o600}
+
+
+def test_file_that_a_person_shared_stays_shared(tmp_path, linked_url):
+    with Journal(linked_url) as journal:
+        journal.begin(intent())
     (tmp_path / "journal.db").chmod(0o660)
-    with Journal(url) as journal:
+    with Journal(linked_url) as journal:
         journal.forget(older_than=0)
         assert set(modes(tmp_path).values()) == {0o660}
 
 
-def test_an_address_that_makes_no_file_makes_none(tmp_path):
-    for mode in ("ro", "rw"):
-        url = f"sqlite:///file:{tmp_path / 'journal.db'}?mode={mode}&uri=true"
-        with Journal(url) as journal, pytest.raises(Exception, match="unable to open"):
-            journal.unresolved()
-        assert modes(tmp_path) == {}, mode
+@pytest.mark.parametrize("mode", ["ro", "rw"])
+def test_address_that_makes_no_file_makes_none(tmp_path, mode):
+    url = f"sqlite:///file:{tmp_path / 'journal.db'}?mode={mode}&uri=true"
+    with Journal(url) as journal, pytest.raises(Exception, match="unable to open"):
+        journal.unresolved()
+    assert modes(tmp_path) == {}

@@ -37,7 +37,7 @@ def test_parent_and_children_write_at_once(url, way):
     assert report["same_connection"]
 
 
-def test_a_journal_in_memory_stays_with_the_parent():
+def test_journal_in_memory_stays_with_the_parent():
     report = run_program("sqlite://", "at once")
     assert report["ours"] == EVERYTHING
     assert report["theirs"] == [["ConfigurationError"] * (WRITES + 1) + ["kept"]] * 2
@@ -47,7 +47,7 @@ def test_a_journal_in_memory_stays_with_the_parent():
 @pytest.mark.parametrize(
     ("way", "pace", "have"), [("read", "at once", "first"), ("write", "waited", "first second")]
 )
-def test_a_fork_waits_for_a_write_which_both_sides_have_and_for_no_read(url, way, pace, have):
+def test_fork_waits_for_writes_only(url, way, pace, have):
     assert run_program(url, way) == [pace, have, str(WRITES), have, 0]
 
 
@@ -56,7 +56,7 @@ def is_waiting(call):
     return not call.is_over
 
 
-def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
+def test_fork_waits_for_uses_that_go_on():
     lock = ForkLock()
     with lock.use(writes=True):
         with lock.use(writes=True):
@@ -64,6 +64,9 @@ def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
             assert is_waiting(fork)
         assert is_waiting(fork)
     fork.value()
+
+
+def test_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
     lock = ForkLock()
     with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
         raise LookupError
@@ -72,7 +75,7 @@ def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
     assert kept.tb
 
 
-def test_a_child_forgets_the_uses_of_its_parent(monkeypatch):
+def test_child_forgets_the_uses_of_its_parent(monkeypatch):
     lock = ForkLock()
     lost = lock.use(writes=True)
     UnderWay(lost.__enter__).value()
@@ -81,7 +84,7 @@ def test_a_child_forgets_the_uses_of_its_parent(monkeypatch):
     lock.acquire()
 
 
-def test_a_child_forgets_that_its_parent_forked():
+def test_child_forgets_that_its_parent_forked():
     lock = ForkLock()
     lock.acquire()
     lock.reset()
@@ -97,7 +100,7 @@ def test_use_that_is_kept_ends_with_its_block():
     assert list(lock._uses) == []
 
 
-def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
+def test_use_waits_for_every_fork():
     def use(leave):
         with lock.use(writes=True):
             assert leave.wait(10)
@@ -111,6 +114,8 @@ def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
     assert not lock._uses
     lock.release()
     eventually(lambda: lock._uses)
+
+    # The next fork waits for the use that has started.
     fork = UnderWay(lock.acquire)
     assert is_waiting(fork)
     leave.set()

@@ -1,6 +1,7 @@
 """Ctrl-C, or memory that runs out, at every line of the journal: it can be used afterwards."""
 
 import sqlite3
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -96,27 +97,57 @@ def fail(kind, *_):
     raise kind
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_inside_a_database_that_may_fail_while_it_cleans_up(tmp_path, kind):
-    def ping(*_):
-        try:
-            raise kind(7)
-        finally:
-            raise sqlite3.ProgrammingError("a statement is being executed")
+def fail_while_cleaning_up(kind, *_):
+    """Fail as a driver does that is interrupted, and then cannot clean up."""
+    try:
+        raise kind(7)
+    finally:
+        raise sqlite3.ProgrammingError("a statement is being executed")
 
-    for url in ("sqlite://", f"sqlite:///{tmp_path / 'journal.db'}"):
-        with Journal(url) as journal:
-            entry_id = journal.begin(confirmation("first"))
-            dialect = journal._engine.dialect
-            dialect.do_execute = partial(fail, kind)
+
+@contextmanager
+def execute_fails(journal, execute):
+    journal._engine.dialect.do_execute = execute
+    try:
+        yield
+    finally:
+        del journal._engine.dialect.do_execute
+
+
+@pytest.fixture
+def file_journal(sqlite_url):
+    with Journal(sqlite_url) as journal:
+        yield journal
+
+
+@pytest.fixture
+def entry_id(file_journal):
+    return file_journal.begin(confirmation("first"))
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("where", ["memory", "file"])
+def test_interrupt_inside_a_database_is_raised(tmp_path, where, kind):
+    _, url = place(tmp_path, where, 0)
+    with Journal(url) as journal:
+        entry_id = journal.begin(confirmation("first"))
+        with execute_fails(journal, partial(fail, kind)):
             caught(kind, journal.end, entry_id, "done")
-            if url != "sqlite://":
-                dialect.do_execute = ping
-                caught(kind, journal.entries)
-                dialect.do_execute = partial(fail, sqlite3.ProgrammingError)
-                try:
-                    fail(kind)
-                except kind:  # it is used while an earlier interrupt is handled
-                    caught(JournalError, journal.entries)
-            del dialect.do_execute
-            check_usable(journal, entry_id)
+        check_usable(journal, entry_id)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupt_that_an_error_replaced_is_raised(file_journal, entry_id, kind):
+    with execute_fails(file_journal, partial(fail_while_cleaning_up, kind)):
+        caught(kind, file_journal.entries)
+    check_usable(file_journal, entry_id)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupt_that_the_caller_handles_is_not_raised(file_journal, entry_id, kind):
+    with execute_fails(file_journal, partial(fail, sqlite3.ProgrammingError)):
+        try:
+            fail(kind)
+        except kind:
+            caught(JournalError, file_journal.entries)
+    check_usable(file_journal, entry_id)

@@ -1,7 +1,6 @@
-"""The key that fingerprints are made with: given, of the environment, or the journal's own."""
+"""The key of fingerprints: the caller's, the environment's, or the journal's own."""
 
 import pickle
-from functools import partial
 
 import pytest
 
@@ -10,69 +9,120 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent, run_sql
 from tests.support.exchanges import caught
-from tests.support.tables import each
 
 KEY = "sixteen bytes..."
 OTHER = "another key, and as long as that"
 
 
-def fingerprint(url, **how):
-    with Journal(url, **how) as journal:
+def fingerprint(url="sqlite://", **options):
+    with Journal(url, **options) as journal:
         return journal.entry(journal.begin(intent())).fingerprint
 
 
-def test_the_journals_own_key_is_made_once_and_kept(url):
+def begin(journal):
+    return journal.begin(intent())
+
+
+def test_own_key_is_made_once(url):
     fingerprint(url)
     with Journal(url) as again:
         caught(UnresolvedWriteError, again.begin, intent())
+
+
+def test_journal_with_an_own_key_takes_no_other(url):
+    fingerprint(url)
     with Journal(url, key=KEY) as other, pytest.raises(ConfigurationError, match="another key"):
         other.begin(intent())
 
 
-def test_the_same_key_makes_the_same_fingerprints_and_shows_nowhere(monkeypatch):
-    given, other = (fingerprint("sqlite://", key=key) for key in (KEY, OTHER))
-    assert fingerprint("sqlite://") != fingerprint("sqlite://")
-    assert fingerprint("sqlite://", key=KEY.encode()) == given != other
+def test_own_keys_differ():
+    assert fingerprint() != fingerprint()
+
+
+def test_bytes_are_the_same_key():
+    assert fingerprint(key=KEY.encode()) == fingerprint(key=KEY)
+
+
+def test_other_key_makes_other_fingerprints():
+    assert fingerprint(key=KEY) != fingerprint(key=OTHER)
+
+
+def test_key_of_the_environment(monkeypatch):
     monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
-    assert (fingerprint("sqlite://"), fingerprint("sqlite://", key=OTHER)) == (given, other)
+    assert fingerprint() == fingerprint(key=KEY)
+
+
+def test_callers_key_replaces_that_of_the_environment(monkeypatch):
+    expected = fingerprint(key=OTHER)
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
+    assert fingerprint(key=OTHER) == expected
+
+
+def test_empty_key_of_the_environment_is_none(monkeypatch):
     monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
-    assert fingerprint("sqlite://") != given
-    for wrong in ("short", "\udcff" * 20):  # the second is bytes that are not UTF-8
-        monkeypatch.setenv("FERRY_JOURNAL_KEY", wrong)
-        said = str(caught(ConfigurationError, Journal, "sqlite://"))
-        assert "FERRY_JOURNAL_KEY" in said
-        assert wrong not in said
-    key = Key(KEY.encode())
-    assert KEY not in repr(key)
-    assert KEY not in repr(Journal("sqlite://", key=KEY))
-    caught(TypeError, pickle.dumps, key)
+    assert fingerprint() != fingerprint()
 
 
-def test_a_journal_made_with_a_key_is_used_with_this_key_only_and_does_not_store_it(url):
+@pytest.mark.parametrize(
+    "wrong", ["short", "\udcff" * 20], ids=["short", "bytes that are no UTF-8"]
+)
+def test_wrong_key_of_the_environment_is_refused(monkeypatch, wrong):
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", wrong)
+    problem = str(caught(ConfigurationError, Journal, "sqlite://"))
+    assert "FERRY_JOURNAL_KEY" in problem
+    assert wrong not in problem
+
+
+@pytest.mark.parametrize(
+    "shown", [Key(KEY.encode()), Journal("sqlite://", key=KEY)], ids=["key", "journal"]
+)
+def test_repr_does_not_show_the_key(shown):
+    assert KEY not in repr(shown)
+
+
+def test_key_is_not_pickled():
+    caught(TypeError, pickle.dumps, Key(KEY.encode()))
+
+
+@pytest.mark.parametrize("use", [begin, Journal.unresolved], ids=["begin", "unresolved"])
+@pytest.mark.parametrize("key", [OTHER, None], ids=["another key", "no key"])
+def test_journal_needs_the_key_it_was_made_with(url, key, use):
     fingerprint(url, key=KEY)
-    for how in ({"key": OTHER}, {}):
-        with Journal(url, **how) as other:
-            for use in (partial(other.begin, intent()), other.unresolved):
-                with pytest.raises(ConfigurationError, match=r"key=… or FERRY_JOURNAL_KEY"):
-                    use()
-    with Journal(url, key=KEY) as right:
-        assert len(right.unresolved()) == 1
+    with (
+        Journal(url, key=key) as other,
+        pytest.raises(ConfigurationError, match=r"key=… or FERRY_JOURNAL_KEY"),
+    ):
+        use(other)
+
+
+def test_journal_is_used_with_its_key(url):
+    fingerprint(url, key=KEY)
+    with Journal(url, key=KEY) as journal:
+        assert len(journal.unresolved()) == 1
+
+
+def test_callers_key_is_not_stored(url):
+    fingerprint(url, key=KEY)
     ((own_key, key_check),) = run_sql(url, "SELECT own_key, key_check FROM ferry_journal_about")
     assert own_key is None
     assert key_check
     assert KEY not in key_check
 
 
-@each(
-    ("expected", "keys"),
+@pytest.mark.parametrize(
+    ("key", "expected"),
     [
-        ("at least 16 bytes", ["", "too short", b"fifteen bytes.."]),
-        ("UTF-8 text or bytes", [7, ["k" * 32], "\ud800" * 20]),
+        ("", "at least 16 bytes"),
+        ("too short", "at least 16 bytes"),
+        (b"fifteen bytes..", "at least 16 bytes"),
+        (7, "UTF-8 text or bytes"),
+        (["k" * 32], "UTF-8 text or bytes"),
+        ("\ud800" * 20, "UTF-8 text or bytes"),
     ],
+    ids=["empty", "short", "fifteen", "number", "list", "surrogates"],
 )
-def test_a_key_that_can_be_guessed_or_is_none_is_refused(expected, keys):
-    for wrong in keys:
-        with pytest.raises(InvalidInputError, match=expected) as refused:
-            Journal("sqlite://", key=wrong)
-        assert refused.value.field == "key"
-        assert refused.value.__context__ is None
+def test_key_that_can_be_guessed_is_refused(key, expected):
+    with pytest.raises(InvalidInputError, match=expected) as refused:
+        Journal("sqlite://", key=key)
+    assert refused.value.field == "key"
+    assert refused.value.__context__ is None

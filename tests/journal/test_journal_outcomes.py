@@ -1,17 +1,32 @@
 """What the entries of a client's writes name: bookings, tickets, status and code."""
 
 import logging
+from contextlib import contextmanager
 from functools import wraps
 
 import pytest
 
 from ferry_sdk import AlreadyDoneError, APIError, Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.children import method_of
 from tests.support.exchanges import caught
 from tests.support.summer import booked, chosen, stopped
-from tests.support.trip import PASSENGERS, found
+from tests.support.trip import NOW, PASSENGERS, found
+
+
+@pytest.fixture(scope="module")
+def service():
+    with Sandbox(now=NOW) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def ferry_sandbox(service):
+    """One service for all tests, as new."""
+    service.reset()
+    return service
 
 
 @pytest.fixture
@@ -22,6 +37,7 @@ def journal(sqlite_url):
 
 @pytest.fixture
 def shop(ferry_sandbox, journal):
+    """A client that may do everything, with a journal."""
     with Ferry(
         ferry_sandbox.token,
         organisation_token=ferry_sandbox.organisation_token,
@@ -33,7 +49,13 @@ def shop(ferry_sandbox, journal):
 
 @pytest.fixture
 def order(ferry):
+    """What `create` takes."""
     return {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
+
+
+@pytest.fixture
+def booking_id(shop, order):
+    return shop.bookings.create(**order).booking_id
 
 
 def last(journal):
@@ -48,25 +70,32 @@ def tickets_of(shop, booking_id):
     return tuple(ticket.id for ticket in shop.bookings.get(booking_id).tickets)
 
 
-@pytest.mark.parametrize(
-    ("create", "confirm"),
-    [("bookings.create", "bookings.confirm"), ("mcp.create_booking", "mcp.confirm_booking")],
-)
-def test_a_reply_names_booking_and_ticket_and_a_rejection_status_and_code(
-    ferry_sandbox, shop, journal, order, create, confirm
-):
+@pytest.mark.parametrize("create", ["bookings.create", "mcp.create_booking"])
+def test_create_names_its_booking(shop, journal, order, create):
     booking_id = method_of(shop, create)(**order).booking_id
     assert named(journal) == (booking_id, None)
+
+
+@pytest.mark.parametrize("confirm", ["bookings.confirm", "mcp.confirm_booking"])
+def test_confirmation_names_its_ticket(shop, journal, booking_id, confirm):
     confirmed = method_of(shop, confirm)(booking_id)
     assert last(journal).operation == confirm
     assert named(journal) == (booking_id, (confirmed.ticket_id,))
-    found = journal.entries(booking_id=booking_id)
-    assert [one.operation for one in found] == [create, confirm]
+    operations = [entry.operation for entry in journal.entries(booking_id=booking_id)]
+    assert operations == ["bookings.create", confirm]
+
+
+@pytest.mark.parametrize("confirm", ["bookings.confirm", "mcp.confirm_booking"])
+def test_rejection_names_its_status(shop, journal, booking_id, confirm):
+    method_of(shop, confirm)(booking_id)
     refusal = caught(AlreadyDoneError, method_of(shop, confirm), booking_id).__cause__
     assert isinstance(refusal, APIError)
     entry = last(journal)
     assert (entry.state, entry.booking_id) == ("rejected", booking_id)
     assert (entry.status_code, entry.code) == (refusal.status_code, "BOOKING_CONFIRM_ERROR")
+
+
+def test_unknown_outcome_names_no_status(ferry_sandbox, shop, journal):
     ferry_sandbox.faults.add("server_error", "bookings.cancel")
     caught(OutcomeUnknownError, shop.bookings.cancel, "b-1")
     entry = last(journal)
@@ -74,50 +103,89 @@ def test_a_reply_names_booking_and_ticket_and_a_rejection_status_and_code(
     assert (entry.status_code, entry.ended_at) == (None, None)
 
 
-def test_payments_cancellations_and_called_tools_name_what_they_change(shop, journal, order):
-    paid, kept = (shop.bookings.create(**order).booking_id for _ in range(2))
-    ticket = shop.mcp.call_tool("confirm_booking", {"id": kept})["ticket_id"]
-    assert named(journal) == (kept, (ticket,))
-    (unpaid,) = tickets_of(shop, paid)
-    shop.tickets.mark_paid(unpaid, external_payment_ref="p-1", booking_id=paid)
-    assert named(journal) == (paid, (unpaid,))
+def test_called_tool_names_its_ticket(shop, journal, booking_id):
+    ticket = shop.mcp.call_tool("confirm_booking", {"id": booking_id})["ticket_id"]
+    assert named(journal) == (booking_id, (ticket,))
+
+
+def test_payment_names_its_booking(shop, journal, booking_id):
+    (ticket,) = tickets_of(shop, booking_id)
+    shop.tickets.mark_paid(ticket, external_payment_ref="p-1", booking_id=booking_id)
+    assert named(journal) == (booking_id, (ticket,))
+
+
+def test_cancellation_of_a_ticket_names_the_ticket(shop, journal, booking_id):
+    ticket = shop.bookings.confirm(booking_id).ticket_id
     shop.tickets.cancel(ticket)
     assert named(journal) == (None, (ticket,))
-    shop.bookings.cancel(paid)
-    assert named(journal) == (paid, None)
 
 
-@pytest.mark.parametrize("by", ["a total", "the call", "recover", "the next call"])
-def test_a_confirmation_in_any_way_names_every_ticket(ferry_sandbox, shop, journal, by):
+def test_cancellation_of_a_booking_names_the_booking(shop, journal, booking_id):
+    shop.bookings.cancel(booking_id)
+    assert named(journal) == (booking_id, None)
+
+
+@contextmanager
+def no_outcome(journal):
+    """Record no outcome in the block, as if the process died before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal, "end", lambda *_: None)
+        yield
+
+
+@pytest.fixture
+def return_booking(ferry_sandbox, shop):
+    """A booking of two tickets."""
     stopped(ferry_sandbox)
-    made = booked(shop, back=True)
-    if by == "a total":
-        shop.bookings.confirm(made.booking_id, expect_total=made.total_price)
-    elif by == "the call":
-        ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-        assert shop.bookings.confirm(made.booking_id).read_back
-    else:
-        # The outcome of the call is not recorded, as if its process had died.
-        journal_end, journal.end = journal.end, lambda *_: None
-        shop.bookings.confirm(made.booking_id)
-        journal.end = journal_end
-        (entry,) = journal.unresolved()
-        assert entry.ticket_ids is None
-        if by == "recover":
-            shop.recover(entry)
-        else:
-            assert shop.bookings.confirm(made.booking_id).read_back
-    tickets = tickets_of(shop, made.booking_id)
+    return booked(shop, back=True)
+
+
+def check_all_tickets_named(shop, journal, booking):
+    tickets = tickets_of(shop, booking.booking_id)
     assert len(tickets) > 1
     assert last(journal).state == "done"
-    assert named(journal) == (made.booking_id, tickets)
-    shop.tickets.cancel(tickets[1])
-    history = [one.operation for one in journal.entries(booking_id=made.booking_id)]
-    assert history == ["bookings.create", "bookings.confirm", "tickets.cancel"]
+    assert named(journal) == (booking.booking_id, tickets)
+
+
+def test_confirmation_with_a_total_names_every_ticket(shop, journal, return_booking):
+    total = return_booking.total_price
+    shop.bookings.confirm(return_booking.booking_id, expect_total=total)
+    check_all_tickets_named(shop, journal, return_booking)
+
+
+def test_lost_reply_names_every_ticket(ferry_sandbox, shop, journal, return_booking):
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert shop.bookings.confirm(return_booking.booking_id).read_back
+    check_all_tickets_named(shop, journal, return_booking)
+
+
+def test_recovered_confirmation_names_every_ticket(shop, journal, return_booking):
+    with no_outcome(journal):
+        shop.bookings.confirm(return_booking.booking_id)
+    (entry,) = journal.unresolved()
+    assert entry.ticket_ids is None
+    shop.recover(entry)
+    check_all_tickets_named(shop, journal, return_booking)
+
+
+def test_repeated_confirmation_names_every_ticket(shop, journal, return_booking):
+    with no_outcome(journal):
+        shop.bookings.confirm(return_booking.booking_id)
+    assert shop.bookings.confirm(return_booking.booking_id).read_back
+    check_all_tickets_named(shop, journal, return_booking)
+
+
+def test_history_has_the_cancellation_of_a_ticket(shop, journal, return_booking):
+    total = return_booking.total_price
+    shop.bookings.confirm(return_booking.booking_id, expect_total=total)
+    shop.tickets.cancel(tickets_of(shop, return_booking.booking_id)[1])
+    entries = journal.entries(booking_id=return_booking.booking_id)
+    operations = [entry.operation for entry in entries]
+    assert operations == ["bookings.create", "bookings.confirm", "tickets.cancel"]
 
 
 class Plain:
-    """A recorder as it was before there were details; it remembers what it was told."""
+    """A recorder as it was before there were details; it keeps the outcomes."""
 
     def __init__(self):
         self.ends = []
@@ -145,23 +213,30 @@ class Failing(Plain):
 
     def __init__(self):
         super().__init__()
-        self.end = type("_End", (), {"__signature__": property(self.fail), "__call__": self.told})()
+        self.end = type("_End", (), {"__signature__": property(self.fail), "__call__": self.note})()
 
     def fail(self, _):
         raise RuntimeError
 
-    def told(self, entry_id, state):
+    def note(self, entry_id, state):
         self.ends.append((entry_id, state))
 
 
-def test_a_recorder_gets_the_details_only_if_it_takes_them(ferry_sandbox, order, caplog):
-    for kind in (Plain, Detailed, Decorated, Failing):
-        recorder = kind()
-        settings = {"base_url": ferry_sandbox.base_url, "journal": recorder}
-        with Ferry(ferry_sandbox.token, **settings) as client:
-            made = client.bookings.create(**order)
-        (end,) = recorder.ends
-        assert end[:2] == ("entry-bookings.create", "done")
-        details = (OutcomeDetails(made.booking_id),) if kind is Detailed else ()
-        assert end[2:] == details, kind
-        assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+def create_with(recorder, sandbox, order):
+    with Ferry(sandbox.token, base_url=sandbox.base_url, journal=recorder) as client:
+        return client.bookings.create(**order)
+
+
+def test_detailed_recorder_gets_the_details(ferry_sandbox, order):
+    recorder = Detailed()
+    made = create_with(recorder, ferry_sandbox, order)
+    details = OutcomeDetails(made.booking_id)
+    assert recorder.ends == [("entry-bookings.create", "done", details)]
+
+
+@pytest.mark.parametrize("kind", [Plain, Decorated, Failing])
+def test_plain_recorder_gets_no_details(ferry_sandbox, order, caplog, kind):
+    recorder = kind()
+    create_with(recorder, ferry_sandbox, order)
+    assert recorder.ends == [("entry-bookings.create", "done")]
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

@@ -19,8 +19,8 @@ PROCESSES = 4
 ROUNDS = 5
 
 
-def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
-    # They also make the tables and the key together.
+def test_one_process_begins_a_write(url, nursery):
+    # The processes also make the tables and the key together.
     gate = nursery.Barrier(PROCESSES)
     intents = [confirmation(f"b{number}") for number in range(ROUNDS)]
     racers = []
@@ -30,19 +30,20 @@ def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
         racer.start()
         there.close()
         racers.append((racer, here))
-    told = [[here.recv() for _ in intents] for _, here in racers]
+    reports = [[here.recv() for _ in intents] for _, here in racers]
     for racer, _ in racers:
         racer.join()
         assert racer.exitcode == 0
-    for words in zip(*told, strict=True):  # of one round
-        assert sorted(word for word, _ in words) == ["lost"] * (PROCESSES - 1) + ["won"], words
-        assert len({entry_id for _, entry_id in words}) == 1
+    for reports_of_round in zip(*reports, strict=True):
+        results = sorted(result for result, _ in reports_of_round)
+        assert results == ["lost"] * (PROCESSES - 1) + ["won"], reports_of_round
+        assert len({entry_id for _, entry_id in reports_of_round}) == 1
     with Journal(url) as journal:
         assert len(journal.unresolved()) == ROUNDS
 
 
-def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
-    # There, IF NOT EXISTS does not keep two who make one table at once from failing.
+def test_postgresql_makes_the_tables_once(postgres):
+    # Two processes that make one table at once would fail there, even with IF NOT EXISTS.
     url = postgres.new_url()
     engine = engine_for(url, poolclass=NullPool)
     with engine.connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as threads:
@@ -57,24 +58,30 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
         assert journal.entry(making.result()).state == "open"
 
 
-def test_of_many_threads_one_begins_a_write_and_all_begin_others(any_journal):
-    results = [one.outcome() for one in at_once(*[partial(any_journal.begin, intent())] * 12)]
-    (won,) = [result.value for result in results if result.error is None]
-    assert {result.error.entry.id for result in results if result.error is not None} == {won}
-    others = at_once(*(partial(any_journal.begin, confirmation(f"b{one}")) for one in range(12)))
-    assert len({other.value() for other in others}) == 12 == len(any_journal.unresolved()) - 1
+def test_one_thread_begins_a_write(any_journal):
+    calls = at_once(*[partial(any_journal.begin, intent())] * 12)
+    results = [call.outcome() for call in calls]
+    (entry_id,) = [result.value for result in results if result.error is None]
+    refusals = [result.error for result in results if result.error is not None]
+    assert {refusal.entry.id for refusal in refusals} == {entry_id}
 
 
-def test_of_those_who_say_done_and_unknown_at_once_done_stands(any_journal):
-    words = ["unknown", "done", "rejected", "unknown", "not_sent", "done"]
+def test_threads_begin_different_writes(any_journal):
+    writes = [confirmation(f"b{number}") for number in range(12)]
+    calls = at_once(*(partial(any_journal.begin, write) for write in writes))
+    assert len({call.value() for call in calls}) == 12 == len(any_journal.unresolved())
+
+
+def test_success_stands_of_many_outcomes_at_once(any_journal):
+    outcomes = ["unknown", "done", "rejected", "unknown", "not_sent", "done"]
     for number in range(10):
         entry_id = any_journal.begin(confirmation(f"b{number}"))
-        for end in at_once(*(partial(any_journal.end, entry_id, word) for word in words)):
-            end.value()
+        for call in at_once(*(partial(any_journal.end, entry_id, end) for end in outcomes)):
+            call.value()
         assert any_journal.entry(entry_id).state == "done"
 
 
-def test_of_two_creates_that_are_settled_at_once_one_made_the_booking(url):
+def test_one_create_of_two_made_the_booking(url):
     with Journal(url) as here, Journal(url) as there:
         for number in range(10):
             ids = [here.begin(intent(f"{number} {name}".encode())) for name in ("a", "b")]
@@ -88,7 +95,7 @@ def test_of_two_creates_that_are_settled_at_once_one_made_the_booking(url):
             assert {here.entry(one).state for one in ids} == {"done", "open"}
 
 
-def test_a_twin_that_cannot_be_shown_holds_nobody_up_for_ever(any_journal, monkeypatch):
+def test_write_begins_when_its_duplicate_is_settled_meanwhile(any_journal, monkeypatch):
     first = any_journal.begin(intent())
     look = statements.duplicate
 
@@ -99,12 +106,16 @@ def test_a_twin_that_cannot_be_shown_holds_nobody_up_for_ever(any_journal, monke
 
     monkeypatch.setattr(statements, "duplicate", settled_meanwhile)
     assert any_journal.begin(intent()) != first
+
+
+def test_duplicate_that_cannot_be_read_is_an_error(any_journal, monkeypatch):
+    any_journal.begin(intent())
     monkeypatch.setattr(statements, "duplicate", lambda *_: None)
     with pytest.raises(JournalError, match="holds no entry for it"):
         any_journal.begin(intent())
 
 
-def test_a_writer_waits_for_another_that_holds_the_lock_for_a_moment(sqlite_url):
+def test_writer_waits_for_the_lock_of_another(sqlite_url):
     engine = create_engine(sqlite_url)
     with Journal(sqlite_url) as journal, ThreadPoolExecutor(1) as threads:
         journal.unresolved()

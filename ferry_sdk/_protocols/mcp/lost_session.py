@@ -22,11 +22,10 @@ import re
 from http import HTTPStatus
 from typing import Final
 
-from ferry_sdk._engine.context import SESSION_ENDED
 from ferry_sdk._protocols.error_responses import api_error, message_of, service_error
 from ferry_sdk._protocols.mcp.post import JsonRpcReply
 from ferry_sdk._protocols.mcp.results import failed_texts
-from ferry_sdk.errors import APIError
+from ferry_sdk.errors import SESSION_ENDED, APIError
 
 _STATUSES: Final = frozenset({200, 400, 401, 404, 410})
 """The statuses of replies whose texts may name the session."""

@@ -41,7 +41,6 @@ class CheckOptions:
         booking: Also read the fields of this booking.
         ticket: Also read the fields of this ticket.
         profile: Write what differs, for the local service.
-        record: Write the replies, without travellers' data.
         book: Also make an unpaid booking, and cancel it.
         max_price: With --book: the highest price.
         currency: The currency of --max-price.
@@ -50,7 +49,6 @@ class CheckOptions:
     booking: Annotated[str | None, option("ID")] = None
     ticket: Annotated[str | None, option("ID")] = None
     profile: Annotated[Path | None, option("FILE")] = None
-    record: Annotated[Path | None, option("FILE")] = None
     book: Annotated[bool, typer.Option("--book")] = False
     max_price: Annotated[Decimal | None, option("AMOUNT", parse=parse_amount)] = None
     currency: Annotated[str, typer.Option()] = "EUR"
@@ -61,7 +59,7 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
     """
-    max_price, currency, record = options.max_price, options.currency, options.record
+    max_price = options.max_price
     booking, ticket = options.booking, options.ticket
     if options.book != (max_price is not None):
         raise typer.BadParameter("--book and --max-price require each other")
@@ -76,11 +74,11 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
     with common.open_client() as ferry:
         if max_price is not None:
             report = check_with_booking(
-                ferry, max_price=max_price, currency=currency, approve=approve, record=record
+                ferry, max_price=max_price, currency=options.currency, approve=approve
             )
         else:
             with show_progress("Reading"):
-                report = check(ferry, booking_id=booking, ticket_id=ticket, record=record)
+                report = check(ferry, booking_id=booking, ticket_id=ticket)
     if options.profile is not None:
         _write(options.profile, report)
     if common.as_json:
