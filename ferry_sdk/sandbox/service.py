@@ -7,12 +7,10 @@ token, validates its arguments, runs under a lock if it uses bookings, and retur
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, replace
 from http import HTTPStatus
-from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
@@ -24,20 +22,17 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
+from ferry_sdk.sandbox.handlers import Handler, handlers
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.operations import OPERATIONS, Operation
 from ferry_sdk.sandbox.profile_changes import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
-from ferry_sdk.sandbox.requests.body import Nothing
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.control import BookingsState
     from ferry_sdk.sandbox.responses.fields import Error, FieldError
-
-# A handler takes the model of its arguments and the context; without arguments, the language.
-Handler = Callable[..., object]
 
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
 
@@ -81,16 +76,16 @@ class Service:
     state: InitVar[SandboxState | None] = None
 
     def __post_init__(self, ids: Ids | None, state: SandboxState | None) -> None:
-        offers = self.offers
-        self._profile = offers.profile
+        self._profile = self.offers.profile
         self._lock = threading.Lock()
-        self._sales = Sales(offers, self.faults, self.counters, ids or Ids(None), state)
-        parts = SimpleNamespace(sales=self._sales, offers=offers, catalogue=offers.catalogue)
-        self._handlers: dict[str, Handler] = {
-            each.name: attrgetter(each.handler)(parts)
-            for each in OPERATIONS.values()
-            if each.handler
-        }
+        self._sales = Sales(
+            offers=self.offers,
+            faults=self.faults,
+            counters=self.counters,
+            ids=ids or Ids(None),
+            state=state,
+        )
+        self._handlers = handlers(self._sales, self.offers, self.offers.catalogue)
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
         """Perform an operation and return its answer as JSON.
@@ -104,28 +99,40 @@ class Service:
             ServiceError: The service refuses the request.
             KeyError: The operation does not exist.
         """
-        row, handler = OPERATIONS[operation], self._handlers[operation]
+        row = OPERATIONS[operation]
+        handler = self._handlers[operation]
         try:
-            _check_access(caller.access, row.access)
-            request = row.arguments.read(arguments)
-            self.check_refused(operation, caller)
-            # Only the bookings have state, so a slow search does not block other calls.
-            sells = row.handler is not None and row.handler.startswith("sales.")
-            with self._selling() if sells else nullcontext():
-                context = CallContext(operation, caller, self.clock.now())
-                takes = (caller.language,) if row.arguments is Nothing else (request, context)
-                made = cast("JsonValue", handler(*takes))
-            if sells:
-                _note_ids(made)
-            answer = change_answer(self._profile, operation, made)
-            if row.member is not None:
-                answer = {row.member: answer}
+            answer = self._answer(row, handler, arguments, caller)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
                 usual = _service_error(error, operation, caller)
                 raise replace(usual, status=status_of(self._profile, error)) from None
             answer = change_answer(self._profile, operation, [])
         return self.faults.reshape(operation, answer)
+
+    def _answer(
+        self, row: Operation, handler: Handler, arguments: Mapping[str, object], caller: Caller
+    ) -> JsonValue:
+        """Return the answer of an operation as the profile selects it.
+
+        Raises:
+            RefusedError: The operation refuses the request.
+            ServiceError: A fault refuses it.
+        """
+        _check_access(caller.access, row.access)
+        request = row.arguments.read(arguments)
+        self.check_refused(row.name, caller)
+
+        # Only the bookings have state, so a slow search does not block other calls.
+        with self._hold_bookings() if handler.uses_bookings else nullcontext():
+            # A call that waited for the bookings sees their deadlines as they are now.
+            context = CallContext(row.name, caller, self.clock.now())
+            performed = cast("JsonValue", handler.perform(request, context))
+
+        if handler.uses_bookings:
+            _note_ids(performed)
+        answer = change_answer(self._profile, row.name, performed)
+        return answer if row.member is None else {row.member: answer}
 
     def check_refused(self, operation: str, caller: Caller) -> None:
         """Raise an error if a fault refuses the operation.
@@ -150,7 +157,7 @@ class Service:
             self._sales.state = None
 
     @contextmanager
-    def _selling(self) -> Generator[None]:
+    def _hold_bookings(self) -> Generator[None]:
         """Hold the bookings, and save those that were used, even if the request is refused."""
         with self._lock:
             if self._sales.state is not None:

@@ -10,10 +10,12 @@ import httpx
 import pytest
 from offline_service import GUEST, TWO_TICKETS
 
+from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access
+from ferry_sdk.sandbox.responses.operations import ANSWERS
 from ferry_sdk.sandbox.service import ServiceError
 from tests.support.exchanges import caught
 from tests.support.tables import each
@@ -115,6 +117,21 @@ WRITES = [
 NOT_OF_CTN = journey_id("SEHEL", "DKHLS")
 NOT_SERVED = {"voucher.file", "mcp.initialize", "mcp.ping", "mcp.list_tools", "mcp.list_resources"}
 SERVED = [name for name in OPERATIONS if name not in NOT_SERVED]
+
+
+def test_every_served_operation_has_a_handler(offline):
+    assert {*offline.service._handlers} == {*SERVED}
+
+
+def test_every_served_operation_has_an_answer():
+    assert {*ANSWERS} == {*SERVED}
+
+
+@each("operation", SERVED)
+def test_what_sales_perform_uses_bookings(offline, operation):
+    handler = offline.service._handlers[operation]
+    owner = getattr(handler.perform, "__self__", None)
+    assert handler.uses_bookings == isinstance(owner, Sales)
 
 
 def protocol_of(operation):

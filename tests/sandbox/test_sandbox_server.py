@@ -24,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferry_sdk.cli.app import load_command
 from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
+from ferry_sdk.sandbox.handlers import Handler
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
 from tests.support.processes import run, start
@@ -313,7 +314,7 @@ def test_an_internal_error_announces_that_the_connection_closes(sandbox, monkeyp
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(sandbox.service._handlers, "catalogue.ports", fail)
+    monkeypatch.setitem(sandbox.service._handlers, "catalogue.ports", Handler(fail))
     host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
     asked = (
         f"GET /api/port HTTP/1.1\r\nhost: {host}\r\naccept: application/json\r\n"

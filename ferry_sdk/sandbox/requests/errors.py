@@ -94,8 +94,31 @@ def messages(language: str) -> Mapping[str, str]:
     return read
 
 
-_TEXTS: dict[str, str] = data_beside(__file__, "error_types.json")
-"""The keys of messages, by the types of the errors of pydantic."""
+_TEXTS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown_field",
+    "string_type": "text",
+    "string_too_long": "too_long",
+    "int_type": "whole_number",
+    "int_from_float": "whole_number",
+    "int_parsing_size": "whole_number",
+    "bool_type": "boolean",
+    "list_type": "list",
+    "model_type": "object",
+    "dict_type": "object",
+    "too_short": "empty",
+    "too_long": "too_many",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_great",
+    "literal_error": "choice",
+    "date_type": "date",
+    "time_type": "time",
+    "datetime_type": "moment",
+}
+"""The keys of messages, by the types of pydantic's errors.
+
+The errors that the service raises itself, such as `vehicle_form`, are the keys of their messages.
+"""
 
 
 def problem_of(details: ErrorDetails) -> Problem:
