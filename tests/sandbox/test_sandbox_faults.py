@@ -16,9 +16,10 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.details import OptionExpired, PriceChange
 from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FaultKind, OptionExpired, PriceChange
+from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from scripts import fault_arguments

@@ -10,8 +10,8 @@ from datetime import timedelta
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking
 from ferry_sdk.sandbox.bookings.tickets import GONE
+from ferry_sdk.sandbox.faults.details import DepartureMoved, Disruption, SailingCancelled
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import DepartureMoved, Disruption, SailingCancelled
 from ferry_sdk.sandbox.requests.access import CallContext
 
 

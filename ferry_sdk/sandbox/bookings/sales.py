@@ -30,14 +30,14 @@ from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import (
+from ferry_sdk.sandbox.faults.details import (
     FailsLater,
     OptionExpired,
     PlaceTaken,
     PriceChange,
     TicketFails,
 )
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests

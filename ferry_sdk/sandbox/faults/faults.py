@@ -21,8 +21,9 @@ from typing_extensions import Unpack
 
 from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
+from ferry_sdk.sandbox.faults.details import Delay, DelayAfter, DelayBefore
 from ferry_sdk.sandbox.faults.fault import Fault
-from ferry_sdk.sandbox.faults.kinds import Delay, DelayAfter, DelayBefore, FaultKind
+from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
 from ferry_sdk.sandbox.faults.value_faults import ValueFault
 

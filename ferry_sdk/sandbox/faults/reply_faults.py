@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Details
+from ferry_sdk.sandbox.faults.details import Details
 from ferry_sdk.sandbox.http.conventions import problem
 
 _ACCESS_ERRORS = {

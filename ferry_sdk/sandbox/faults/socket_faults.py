@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Duration
+from ferry_sdk.sandbox.faults.details import Duration
 from ferry_sdk.sandbox.faults.reply_faults import ErrorFault, ReplyFault, RequestFault
 from ferry_sdk.sandbox.http.server import BufferedReply, Connection, connection_of
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from ferry_sdk.sandbox.faults.kinds import Details
+from ferry_sdk.sandbox.faults.details import Details
 
 _ENUMERATIONS = ("stage", "status", "payment_status", "ticket_status", "direction", "type", "use")
 

@@ -24,7 +24,7 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     UnknownResourceError,
     answer,
 )
-from ferry_sdk.sandbox.faults.kinds import SessionExpired, SessionRequired
+from ferry_sdk.sandbox.faults.details import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
