@@ -105,8 +105,8 @@ class Service:
             answer = self._answer(row, handler, arguments, caller)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
-                usual = _service_error(error, operation, caller)
-                raise replace(usual, status=status_of(self._profile, error)) from None
+                refusal = _service_error(error, operation, caller)
+                raise replace(refusal, status=status_of(self._profile, error)) from None
             answer = change_answer(self._profile, operation, [])
         return self.faults.reshape(operation, answer)
 
@@ -141,10 +141,14 @@ class Service:
             ServiceError: The fault `refused` occurs.
         """
         if fault := self.faults.take(Refused, operation):
-            error = RefusedError(fault.status, Problem("refused"))
-            usual = _service_error(error, operation, caller)
-            code, message = fault.code or usual.code, fault.message or usual.message
-            raise ServiceError(fault.status, code, message)
+            default = _service_error(
+                RefusedError(fault.status, Problem("refused")), operation, caller
+            )
+            raise ServiceError(
+                status=fault.status,
+                code=fault.code or default.code,
+                message=fault.message or default.message,
+            )
 
     def summaries(self, most: int) -> BookingsState:
         """Return the latest bookings without travellers, newest first."""
@@ -175,18 +179,20 @@ class Service:
 
 def _note_ids(answer: JsonValue) -> None:
     """Note the booking and the ticket that an answer names, for the log of requests."""
-    if isinstance(answer, dict):
-        ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
-        for key in ("booking_id", "ticket_id"):
-            value = ids.get(key)
-            if isinstance(value, str):
-                request_context.current().named[key] = value
+    if not isinstance(answer, dict):
+        return
+    ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
+    for key in ("booking_id", "ticket_id"):
+        value = ids.get(key)
+        if isinstance(value, str):
+            request_context.current().answer_ids[key] = value
 
 
 def _check_access(access: Access, needed: Access) -> None:
-    if not access.allows(needed):
-        is_payment = needed is Access.ORGANISATION
-        raise RefusedError(403, Problem("organisation_only" if is_payment else "forbidden"))
+    if access.allows(needed):
+        return
+    text_key = "organisation_only" if needed is Access.ORGANISATION else "forbidden"
+    raise RefusedError(403, Problem(text_key))
 
 
 def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:
@@ -194,14 +200,17 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
         (problem.path, text(problem.text, caller.language, problem.values))
         for problem in error.problems
     ]
-    field, message = messages[0]
-    malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
+    first_field, first_message = messages[0]
+    field_errors: list[FieldError] = [
+        {"field": field, "message": message} for field, message in messages if field is not None
+    ]
+    is_malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
     return ServiceError(
-        error.status,
-        code_of(operation, error.status, malformed=malformed),
-        message if field is None else f"{field}: {message}",
-        field,
-        tuple({"field": path, "message": words} for path, words in messages if path is not None),
+        status=error.status,
+        code=code_of(operation, error.status, malformed=is_malformed),
+        message=first_message if first_field is None else f"{first_field}: {first_message}",
+        field=first_field,
+        errors=tuple(field_errors),
     )
 
 
@@ -216,7 +225,7 @@ def code_of(operation: str, status: int, *, malformed: bool) -> str:
     row = OPERATIONS[operation]
     if status == HTTPStatus.NOT_FOUND and row.unknown_id_code:
         return row.unknown_id_code
-    general = status == HTTPStatus.FORBIDDEN or malformed
-    if row.error_code and not general:
+    is_general = status == HTTPStatus.FORBIDDEN or malformed
+    if row.error_code and not is_general:
         return row.error_code
     return _CODES.get(status) or HTTPStatus(status).name

@@ -91,8 +91,9 @@ def test_no_secret_and_no_traveller_is_logged(service, sandbox, http, capfd):
 def test_the_log_keeps_the_latest_thousand_also_where_standard_error_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     log = RequestLog(Clock(NOW, frozen=True), prints=True)
+    request = {"method": "GET", "path": "/api/port"}
     for number in range(1500):
-        log.add({"method": "GET", "path": "/api/port"}, 200, 0, (str(number), "id"))
+        log.add(request, status=200, seconds=0, correlation_id=str(number), request_id="id")
     entries = log.entries()
     assert [entries[0].correlation_id, entries[-1].correlation_id] == ["500", "1499"]
     assert len(entries) == 1000

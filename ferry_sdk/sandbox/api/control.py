@@ -57,21 +57,25 @@ class Control:
 
     def routes(self) -> list[BaseRoute]:
         """Return one route for each path, so that a 405 names all its methods."""
-        rows: dict[str, dict[str, Endpoint]] = {}
-        for each in ENDPOINTS:
-            rows.setdefault(each.path, {})[each.method] = each
-        return [
-            Route("/_sandbox/", self._page, methods=["GET"]),
-            *(
-                Route(path, partial(self._answer, methods), methods=list(methods))
-                for path, methods in rows.items()
-            ),
-        ]
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in ENDPOINTS:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+
+        routes: list[BaseRoute] = [Route("/_sandbox/", self._page, methods=["GET"])]
+        for path, by_method in by_path.items():
+            answer = partial(self._answer, by_method)
+            routes.append(Route(path, answer, methods=list(by_method)))
+        return routes
 
     async def _page(self, request: Request) -> Response:
-        """Answer with the page. It shows nothing by itself, so that it can ask for the token."""
-        denied = None if self.tokens.control else self._access_error(request)
-        return denied or file_response("control.html")
+        """Answer with the page.
+
+        The page shows nothing by itself. If there is a control token, anybody may load the page,
+        because it asks for the token.
+        """
+        if self.tokens.control is None and (denied := self._access_error(request)) is not None:
+            return denied
+        return file_response("control.html")
 
     def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
@@ -192,17 +196,19 @@ class Control:
         self.reset()
         return {}
 
-    async def _answer(self, rows: Mapping[str, Endpoint], request: Request) -> Response:
+    async def _answer(self, by_method: Mapping[str, Endpoint], request: Request) -> Response:
         """Answer a request of one path; HEAD is answered as GET without a body."""
         if (denied := self._access_error(request)) is not None:
             return denied
-        row = rows["GET" if request.method == "HEAD" else request.method]
+
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = by_method[method]
         try:
-            if row.method == "GET":
+            if method == "GET":
                 fields: _Fields = dict(request.query_params)
             else:
                 fields = _parse_body(await request.body())
-            return JSONResponse(row.perform(self, fields))
+            return JSONResponse(endpoint.perform(self, fields))
         except InvalidOrderError as error:
             return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
         except ValueError as error:
