@@ -212,6 +212,7 @@ class LocalService:
         with self._starting:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
+
             try:
                 if self._state_path is not None:
                     self._state = SandboxState(self._state_path)

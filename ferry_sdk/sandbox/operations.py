@@ -310,6 +310,7 @@ _ROWS = (
     Operation("mcp.list_tools", rpc=("tools/list",)),
     Operation("mcp.list_resources", rpc=("resources/list", "resources/templates/list")),
 )
+
 OPERATIONS: Mapping[str, Operation] = {each.name: each for each in _ROWS}
 ENDPOINTS = tuple(each for each in _ROWS if each.path)
 TOOLS: Mapping[str, Operation] = {each.tool: each for each in _ROWS if each.tool}

@@ -200,10 +200,12 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
         (problem.path, text(problem.text, caller.language, problem.values))
         for problem in error.problems
     ]
+
     first_field, first_message = messages[0]
     field_errors: list[FieldError] = [
         {"field": field, "message": message} for field, message in messages if field is not None
     ]
+
     is_malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
     return ServiceError(
         status=error.status,

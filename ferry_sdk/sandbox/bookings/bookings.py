@@ -38,7 +38,10 @@ class Booking:
     @property
     def crossings(self) -> list[tuple[Ticket, Leg]]:
         """The crossings with their tickets, in order of departure."""
-        return [(ticket, leg) for ticket in self.tickets for leg in ticket.legs]
+        crossings: list[tuple[Ticket, Leg]] = []
+        for ticket in self.tickets:
+            crossings += [(ticket, leg) for leg in ticket.legs]
+        return crossings
 
     @property
     def total(self) -> Decimal:

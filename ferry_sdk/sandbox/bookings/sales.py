@@ -115,7 +115,11 @@ class Sales:
     def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
-        if self.faults.take(OptionExpired, context.operation, lambda _: bool(booking.expires_at)):
+
+        def can_expire(_: OptionExpired) -> bool:
+            return booking.expires_at is not None
+
+        if self.faults.take(OptionExpired, context.operation, can_expire):
             booking.expire()
 
         tickets = booking.issuable_tickets(context.now)
@@ -333,4 +337,7 @@ def _place_taken(leg: Leg, place_ids: Sequence[str] | None) -> RefusedError:
 
 
 def _journey_ids(tickets: Sequence[Ticket]) -> set[str]:
-    return {leg.offer.sailing.journey.id for ticket in tickets for leg in ticket.legs}
+    journey_ids: set[str] = set()
+    for ticket in tickets:
+        journey_ids.update(leg.offer.sailing.journey.id for leg in ticket.legs)
+    return journey_ids

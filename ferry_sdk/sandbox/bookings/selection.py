@@ -159,17 +159,20 @@ def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:
 def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Iterator[Problem]:
     companies = {leg.offer.sailing.company.code for leg in legs}
     for index, leg in enumerate(legs):
-        path = f"availabilities[{index}].tariff_id"
+        path = f"availabilities[{index}]"
+        level = leg.tariff.level
         if now >= leg.offer.ends_at:
-            yield Problem("ship_sailed", f"availabilities[{index}].availability_id")
+            yield Problem("ship_sailed", f"{path}.availability_id")
         if now >= leg.tariff.expires_at:
-            yield Problem("tariff_expired", path)
-        if leg.tariff.level.roundtrip and len(legs) == 1:
-            yield Problem("round_trip_only", path)
-        elif leg.tariff.level.roundtrip and len(companies) > 1:
-            yield Problem("other_company", path)
-        if leg.tariff.level.type.upper() != request.reservation_type:
-            yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.level.type})
+            yield Problem("tariff_expired", f"{path}.tariff_id")
+
+        if level.roundtrip and len(legs) == 1:
+            yield Problem("round_trip_only", f"{path}.tariff_id")
+        elif level.roundtrip and len(companies) > 1:
+            yield Problem("other_company", f"{path}.tariff_id")
+
+        if level.type.upper() != request.reservation_type:
+            yield Problem("reservation_type", "reservation_type", {"type": level.type})
 
 
 def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem]:
@@ -220,6 +223,7 @@ def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime)
     else:
         deadline = min(leg.tariff.expires_at for leg in legs)
     ends_at = min(leg.offer.ends_at for leg in legs)
+
     is_presale = request.reservation_type == "PRESALE"
     return Ticket(
         legs=legs,

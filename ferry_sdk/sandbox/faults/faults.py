@@ -126,6 +126,7 @@ class Faults:
                 "after": after,
             }
             fault = Fault.read({**request, **details})
+
         with self._lock:
             self._pending.append(_Pending(fault, fault.times or math.inf))
         return fault

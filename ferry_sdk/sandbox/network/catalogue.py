@@ -85,6 +85,7 @@ class Catalogue:
                 self._journey_of(company, journey_id, f"__journey_id[{index}]")
                 for index, journey_id in enumerate(journey_ids)
             )
+
         return [
             {
                 "journey_id": journey.id,
@@ -99,6 +100,7 @@ class Catalogue:
         for company in self._network.companies.values():
             for journey in self._network.journeys_of(company):
                 sailings += islice(self._upcoming(company, journey), _SAILINGS_OF_EACH)
+
         return [
             {
                 **sailing_record(sailing, language),

@@ -119,9 +119,11 @@ class Network:
         brand, _, model = code.upper().partition("__")
         if vehicle := self.vehicle_models.get(f"{brand}__{model}"):
             return vehicle
+
         kind = self.vehicle_types.get(model)
         if kind is None or brand != "GENERIC":
             raise invalid("vehicle.code", "unknown_vehicle", value=code)
+
         return VehicleModel(
             code=f"GENERIC__{kind.code}",
             brand="Generic",

@@ -11,7 +11,8 @@ from ferry_sdk.sandbox.network.geography import Company, Journey, Route
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
-_FIRST_YEAR, _LAST_YEAR = 1970, 2199
+_FIRST_YEAR = 1970
+_LAST_YEAR = 2199
 _DAY = 24 * 60
 _STEP = 5
 _DAYS_KEPT = 8192

@@ -166,8 +166,12 @@ class Offers:
         return self._offer(dataclasses.replace(offer, party=party))
 
     def _is_past(self, way: _Way, now: datetime) -> bool:
+        """Tell whether the day of departure has passed at the port; False for an unknown port."""
         port = self.network.ports.get(way.ports[0])
-        return port is not None and way.earliest.date() < now.astimezone(port.zone).date()
+        if port is None:
+            return False
+        today = now.astimezone(port.zone).date()
+        return way.earliest.date() < today
 
     def _sailings(
         self, company: Company, way: _Way, vehicle: VehicleModel | None, now: datetime

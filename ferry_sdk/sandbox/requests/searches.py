@@ -110,6 +110,7 @@ class Search(Body):
         missing = [name for name, value in fields.items() if value is None]
         if len(missing) == len(fields):
             return
+
         for name in missing:
             yield Problem("return_incomplete", f"request.{name}")
         if request.ret_at is not None and request.ret_at < request.out_at:

@@ -126,6 +126,7 @@ def _call_tool(
     arguments = call.params.get("arguments", {})
     if not isinstance(arguments, dict):
         raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
+
     try:
         value = service.perform(call.operation, arguments, caller)
     except ServiceError as error:
