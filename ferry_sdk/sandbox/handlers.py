@@ -6,8 +6,7 @@ The rows are made for each service, because the functions are methods of its par
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.network.catalogue import Catalogue
@@ -16,8 +15,7 @@ from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.body import Nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
+class Handler(NamedTuple):
     """What performs an operation.
 
     Attributes:

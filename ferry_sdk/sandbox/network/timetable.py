@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
+from typing import NamedTuple
 
 from ferry_sdk.sandbox.network.geography import Company, Journey, Route
 from ferry_sdk.sandbox.network.network import load_records
@@ -62,8 +63,7 @@ class Period:
     quiet: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Frequency:
+class _Frequency(NamedTuple):
     """How often a company sails a route.
 
     Attributes:
