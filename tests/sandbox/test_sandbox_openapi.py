@@ -81,9 +81,9 @@ def test_every_reference_is_defined():
         assert name in DOCUMENT["components"][kind], reference
 
 
-@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
-def test_schema_is_valid(name):
-    Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
+def test_every_schema_is_valid():
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
 
 
 def test_every_operation_has_an_id_of_its_own():

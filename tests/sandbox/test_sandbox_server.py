@@ -315,28 +315,31 @@ def test_serve_runs_until_a_signal(ending):
     assert (process.returncode, output, errors) == (0, "# stopped\n", "")
 
 
-def loaded_modules(script, names):
-    """Return which of these modules a script has loaded in a process of its own."""
-    report = f"import sys; {script}\nprint(*sorted({names!r} & sys.modules.keys()))"
-    done = run([sys.executable, "-c", report], new=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
-def test_package_loads_nothing_heavy():
-    names = {"starlette", "uvicorn", "fpdf", "segno", "httpx"}
-    assert loaded_modules("import ferry_sdk.sandbox", names) == []
-
-
-def test_search_loads_no_pdf_library():
+@pytest.fixture(scope="module")
+def heavy_modules():
+    """Return which heavy modules a new process has loaded after an import and after a search."""
     script = (
+        "import sys, ferry_sdk.sandbox\n"
+        "print(*sorted({'starlette', 'uvicorn', 'fpdf', 'segno', 'httpx'} & set(sys.modules)))\n"
         "from ferry_sdk import Ferry\n"
         "from ferry_sdk.sandbox import Sandbox\n"
         "from tests.support.trip import NOW, found\n"
         "with Sandbox(now=NOW) as local, Ferry(local.token, base_url=local.base_url) as ferry:\n"
         "    found(ferry)\n"
+        "print(*sorted({'fpdf', 'numpy', 'PIL', 'fontTools'} & set(sys.modules)))\n"
     )
-    assert loaded_modules(script, {"fpdf", "numpy", "PIL", "fontTools"}) == []
+    done = run([sys.executable, "-c", script], new=True)
+    assert done.returncode == 0, done.stderr
+    after_import, after_search = done.stdout.splitlines()
+    return {"import": after_import, "search": after_search}
+
+
+def test_package_loads_nothing_heavy(heavy_modules):
+    assert heavy_modules["import"] == ""
+
+
+def test_search_loads_no_pdf_library(heavy_modules):
+    assert heavy_modules["search"] == ""
 
 
 @pytest.mark.parametrize("package", mostly_long(["fpdf", "segno", "starlette", "uvicorn"]))
