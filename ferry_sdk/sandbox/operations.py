@@ -2,8 +2,8 @@
 
 Routes, tools and resources, validation, the OpenAPI document and the names of counters and faults
 come from these rows. Two other tables have a row for each operation: `handlers` says what performs
-it, and `responses.operations` which record it answers. The answers are apart because the service
-does not need them: only `scripts/openapi` imports the client's records.
+it, and `responses.operations` which record it answers. The answers are apart because only the
+document needs them, and loading the client's records would make the start slower.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Sales:
     def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
         tickets = make_tickets(request, self.offers, self.ids, context.now)
-        # The faults of a trial route are found by the journeys, so they come first.
+        # The faults of a trial route are found by its journeys, so these are noted first.
         request_context.current().journeys.update(_journey_ids(tickets))
         self._check_places_of(request, tickets, context)
 

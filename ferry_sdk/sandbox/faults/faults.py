@@ -152,7 +152,7 @@ class Faults:
         self,
         model: type[DetailsT],
         operation: str,
-        applies: Callable[[DetailsT], bool] = lambda _: True,
+        applies: Callable[[DetailsT], bool] | None = None,
     ) -> DetailsT | None:
         """Return the details of the fault with this model that occurs now, if any.
 
@@ -160,7 +160,7 @@ class Faults:
             model: The class of the details: the phase of the request.
             operation: The public name of the operation.
             applies: Tells whether a fault with these details would have an effect; one without
-                stays pending.
+                stays pending. By default each has.
         """
         context = request_context.current()
         with self._lock:
@@ -177,7 +177,7 @@ class Faults:
                 # Also after one is taken, the others count the requests that pass.
                 if pending.passed < fault.after:
                     pending.passed += 1
-                elif taken is None and applies(details):
+                elif taken is None and (applies is None or applies(details)):
                     taken = pending
                     taken_details = details
 
