@@ -164,8 +164,11 @@ def list_faults(package: Module) -> None:
     for member in kinds.members.values():
         if not member.is_attribute or not str(member.name).isupper():
             continue
-        name, place = (part.strip("' ()") for part in str(member.value).split(","))
-        details = "see `McpOptions`" if place.endswith("McpOptions") else details_of(package[place])
+        name, model = (part.strip("' ()") for part in str(member.value).split(","))
+        if model == "McpOptions":
+            details = "see `McpOptions`"
+        else:
+            details = details_of(package[f"kinds.{model}"])
         rows.append(f"| `{name}` | {meaning_of(member)} | {details} |")
     add_table(kinds, "| Kind | What happens | Details, with their defaults |\n|---|---|---|", rows)
 

@@ -50,9 +50,16 @@ def has_endpoint(operation: str) -> bool:
     return operation not in WITHOUT_ENDPOINT
 
 
+def has_handler(operation: str) -> bool:
+    """Return whether the local service performs a method, and not the protocol MCP itself."""
+    return has_endpoint(operation) and operation not in {"mcp.list_tools", "mcp.list_resources"}
+
+
 FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "ferry_sdk/_engine/safety.py": ("the row of", lambda _: True),
-    "ferry_sdk/sandbox/operations.json": ("the row of", has_endpoint),
+    "ferry_sdk/sandbox/operations.py": ("the row of", has_endpoint),
+    "ferry_sdk/sandbox/handlers.py": ("the row of", has_handler),
+    "ferry_sdk/sandbox/responses/operations.py": ("the row of", has_handler),
 }
 """The files that name methods, and which of them."""
 

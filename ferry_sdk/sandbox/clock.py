@@ -111,7 +111,8 @@ class Clock:
         with self._lock:
             now = _real_time()
             first = self._first or now
-            self._change(ClockState(first - now, first if self._first_frozen else None))
+            frozen_at = first if self._first_frozen else None
+            self._change(ClockState(first - now, frozen_at))
 
     def persist(self, saved: ClockState | None, save: Callable[[ClockState], None] | None) -> None:
         """Continue from a saved state, if any, and call `save` now and after each change."""

@@ -90,25 +90,28 @@ class LocalService:
         self._faults = Faults(trial_faults())
         self._counters = Counters(self.clock)
         self._request_log = RequestLog(self.clock, prints=log)
+
         if profile is not None and not isinstance(profile, Profile):
             profile = Profile.load(profile)
         self._profile = profile or Profile()
-        shapes = {
+        # The fields `mcp_result`, `mcp_error`, … of a profile are options of `/mcp`.
+        changes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        self._mcp = McpSwitches((mcp or McpOptions()).changed(**changes))
+
         self._network = Network.load()
         self._tokens = Tokens(
-            token or random_token("rw"),
-            read_only_token or random_token("ro"),
-            organisation_token or random_token("org"),
-            control_token or None,
+            read_write=token or random_token("rw"),
+            read_only=read_only_token or random_token("ro"),
+            organisation=organisation_token or random_token("org"),
+            control=control_token or None,
         )
         self._seed = seed
         self._state_path = state
-        self._inventory = inventory
+        self._counts_bookings = inventory
         self._state: SandboxState | None = None
         self._host = host
         self._port = port
@@ -181,7 +184,9 @@ class LocalService:
         if self._port == 0:
             raise RuntimeError("the service has no address before its first start")
         host = _UNSPECIFIED_HOSTS.get(self._host, self._host)
-        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+        if ":" in host:  # an address of IPv6
+            host = f"[{host}]"
+        return f"http://{host}:{self._port}"
 
     @property
     def running(self) -> bool:
@@ -207,6 +212,7 @@ class LocalService:
         with self._starting:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
+
             try:
                 if self._state_path is not None:
                     self._state = SandboxState(self._state_path)
@@ -236,20 +242,45 @@ class LocalService:
         await self._app(scope, receive, send)
 
     def _build(self) -> None:
-        seed, state = self._seed, self._state
-        inventory = Inventory(counts_bookings=self._inventory)
-        first = 1 if seed is None else seed
-        service = self._service = Service(
+        """Make the operations and the routes, without bookings or with those of the state file."""
+        if self._seed is None:
+            offers_seed = 1
+            ids_random = None
+        else:
+            offers_seed = self._seed
+            ids_random = SeededRandom(self._seed)
+        used_ids = 0 if self._state is None else self._state.used_ids
+
+        service = Service(
             clock=self.clock,
-            offers=Offers(self.clock, first, inventory, self.profile),
+            offers=Offers(
+                self.clock,
+                offers_seed,
+                inventory=Inventory(counts_bookings=self._counts_bookings),
+                profile=self.profile,
+            ),
             faults=self.faults,
             counters=self.counters,
-            ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
-            state=state,
+            ids=Ids(ids_random, used_ids),
+            state=self._state,
         )
-        mcp = McpEndpoint(service, self._tokens, self.mcp, self._host)
-        control = Control(service, self.mcp, self._tokens, self.request_log, self.reset)
-        mcp_route = Route("/mcp", mcp.respond, methods=["POST", "DELETE"])
-        endpoints = [*rest.routes(service, self._tokens), *pages.routes(), mcp_route]
-        app = Starlette(routes=[*endpoints, *control.routes()])
-        self._app = apply_conventions(app, self.clock, self.request_log, self.profile)
+        self._service = service
+
+        mcp = McpEndpoint(service=service, tokens=self._tokens, switches=self.mcp, host=self._host)
+        control = Control(
+            service=service,
+            switches=self.mcp,
+            tokens=self._tokens,
+            log=self.request_log,
+            reset=self.reset,
+        )
+        routes = [
+            *rest.routes(service, self._tokens),
+            *pages.routes(),
+            Route("/mcp", mcp.respond, methods=["POST", "DELETE"]),
+            *control.routes(),
+        ]
+        app = Starlette(routes=routes)
+        self._app = apply_conventions(
+            app, clock=self.clock, log=self.request_log, profile=self.profile
+        )

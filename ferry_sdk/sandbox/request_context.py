@@ -12,20 +12,22 @@ from typing import Any
 class RequestContext:
     """The operation of a request, and what its body and its answer say.
 
-    A request is answered in a thread with a copy of the context, so this object is shared.
+    The thread that performs the operation gets a copy of the context variables, but the same
+    object: what it adds here is in the log of requests.
 
     Attributes:
+        operation: The public name of the operation.
         company: The company that it searches.
         journeys: The ids of its journeys.
         faults: The kinds of the faults that occurred.
-        named: The ids of the booking and the ticket in its answer.
+        answer_ids: The ids in its answer, as `booking_id` and `ticket_id`.
     """
 
     operation: str | None = None
     company: str | None = None
     journeys: set[str] = field(default_factory=set[str])
     faults: list[str] = field(default_factory=list[str])
-    named: dict[str, str] = field(default_factory=dict[str, str])
+    answer_ids: dict[str, str] = field(default_factory=dict[str, str])
 
 
 _context: ContextVar[RequestContext | None] = ContextVar("_context", default=None)
@@ -48,9 +50,9 @@ def current() -> RequestContext:
 def _search_of(body: bytes) -> dict[str, str]:
     """Return the texts of a search in either protocol; nothing for any other request."""
     try:
-        value: Any = json.loads(body)
-        value = value.get("params", {}).get("arguments", value)
-        texts = value["request"].items()
-        return {name: text for name, text in texts if isinstance(text, str)}
+        message: Any = json.loads(body)
+        arguments = message.get("params", {}).get("arguments", message)  # MCP wraps them
+        fields = arguments["request"].items()
+        return {name: value for name, value in fields if isinstance(value, str)}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}

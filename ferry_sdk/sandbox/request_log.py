@@ -92,9 +92,12 @@ class RequestLog:
         self._words: frozenset[str] = frozenset()
 
     def show_paths(self, paths: Sequence[str]) -> None:
-        """Show the words of these paths; the log shows no other word, as it may be a name."""
-        parts = {part for path in paths for part in path.split("/")}
-        self._words = frozenset(part for part in parts if "{" not in part)
+        """Show the words of these paths; the log shows no other word, as it may be a name.
+
+        Of `/voucher/{ticket_id}/{key}.pdf`, this is `voucher`.
+        """
+        segments = "/".join(paths).split("/")
+        self._words = frozenset(segment for segment in segments if "{" not in segment)
 
     def entries(self, correlation_id: str | None = None) -> tuple[LoggedRequest, ...]:
         """Return the requests, oldest first; only those with a correlation id, if one is given."""
@@ -102,34 +105,43 @@ class RequestLog:
             entries = tuple(self._entries)
         return tuple(each for each in entries if correlation_id in {None, each.correlation_id})
 
-    def add(self, scope: Scope, status: int | None, seconds: float, ids: tuple[str, str]) -> None:
+    def add(
+        self,
+        scope: Scope,
+        *,
+        status: int | None,
+        seconds: float,
+        correlation_id: str,
+        request_id: str,
+    ) -> None:
         """Add a request.
 
         Args:
             scope: The request as ASGI; its `state` has the context of the request.
             status: The status of the reply, if there was one.
             seconds: How long it took.
-            ids: The correlation id and the request id.
+            correlation_id: The id that the client sent; only its beginning is kept.
+            request_id: The id that the service gave it.
         """
         first, *rest = scope["path"].removeprefix("/").split("/")
         if first in _UNLOGGED:
             return
+
         method = scope["method"]
         context = scope.get("state", {}).get("context") or RequestContext()
         entry = LoggedRequest(
             at=self._clock.now(),
             method=method if method in _METHODS else "OTHER",
-            path="/" + "/".join(self._shown(part) for part in (first, *rest)),
+            path="/" + "/".join(self._anonymize(segment) for segment in (first, *rest)),
             operation=context.operation,
             status=status,
             milliseconds=round(seconds * 1000, 1),
-            correlation_id="".join(
-                each if each.isprintable() else "?" for each in ids[0][:_LONGEST]
-            ),
-            request_id=ids[1],
+            correlation_id=_printable(correlation_id[:_LONGEST]),
+            request_id=request_id,
             faults=tuple(context.faults),
-            **context.named,
+            **context.answer_ids,
         )
+
         with self._lock:
             self._entries.append(entry)
         if self._prints:
@@ -142,5 +154,10 @@ class RequestLog:
         with self._lock:
             self._entries.clear()
 
-    def _shown(self, part: str) -> str:
-        return part if part in self._words or _ID.fullmatch(part) else "…"
+    def _anonymize(self, segment: str) -> str:
+        is_harmless = segment in self._words or _ID.fullmatch(segment)
+        return segment if is_harmless else "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)

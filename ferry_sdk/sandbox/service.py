@@ -7,12 +7,10 @@ token, validates its arguments, runs under a lock if it uses bookings, and retur
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, replace
 from http import HTTPStatus
-from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
@@ -22,22 +20,19 @@ from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.details import Refused
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import Refused
+from ferry_sdk.sandbox.handlers import Handler, handlers
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.operations import OPERATIONS, Operation
 from ferry_sdk.sandbox.profile_changes import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
-from ferry_sdk.sandbox.requests.body import Nothing
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.control import BookingsState
     from ferry_sdk.sandbox.responses.fields import Error, FieldError
-
-# A handler takes the model of its arguments and the context; without arguments, the language.
-Handler = Callable[..., object]
 
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
 
@@ -81,16 +76,16 @@ class Service:
     state: InitVar[SandboxState | None] = None
 
     def __post_init__(self, ids: Ids | None, state: SandboxState | None) -> None:
-        offers = self.offers
-        self._profile = offers.profile
+        self._profile = self.offers.profile
         self._lock = threading.Lock()
-        self._sales = Sales(offers, self.faults, self.counters, ids or Ids(None), state)
-        parts = SimpleNamespace(sales=self._sales, offers=offers, catalogue=offers.catalogue)
-        self._handlers: dict[str, Handler] = {
-            each.name: attrgetter(each.handler)(parts)
-            for each in OPERATIONS.values()
-            if each.handler
-        }
+        self._sales = Sales(
+            offers=self.offers,
+            faults=self.faults,
+            counters=self.counters,
+            ids=ids or Ids(None),
+            state=state,
+        )
+        self._handlers = handlers(self._sales, self.offers, self.offers.catalogue)
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
         """Perform an operation and return its answer as JSON.
@@ -104,28 +99,40 @@ class Service:
             ServiceError: The service refuses the request.
             KeyError: The operation does not exist.
         """
-        row, handler = OPERATIONS[operation], self._handlers[operation]
+        row = OPERATIONS[operation]
+        handler = self._handlers[operation]
         try:
-            _check_access(caller.access, row.access)
-            request = row.arguments.read(arguments)
-            self.check_refused(operation, caller)
-            # Only the bookings have state, so a slow search does not block other calls.
-            sells = row.handler is not None and row.handler.startswith("sales.")
-            with self._selling() if sells else nullcontext():
-                context = CallContext(operation, caller, self.clock.now())
-                takes = (caller.language,) if row.arguments is Nothing else (request, context)
-                made = cast("JsonValue", handler(*takes))
-            if sells:
-                _note_ids(made)
-            answer = change_answer(self._profile, operation, made)
-            if row.member is not None:
-                answer = {row.member: answer}
+            answer = self._answer(row, handler, arguments, caller)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
-                usual = _service_error(error, operation, caller)
-                raise replace(usual, status=status_of(self._profile, error)) from None
+                refusal = _service_error(error, operation, caller)
+                raise replace(refusal, status=status_of(self._profile, error)) from None
             answer = change_answer(self._profile, operation, [])
         return self.faults.reshape(operation, answer)
+
+    def _answer(
+        self, row: Operation, handler: Handler, arguments: Mapping[str, object], caller: Caller
+    ) -> JsonValue:
+        """Return the answer of an operation as the profile selects it.
+
+        Raises:
+            RefusedError: The operation refuses the request.
+            ServiceError: A fault refuses it.
+        """
+        _check_access(caller.access, row.access)
+        request = row.arguments.read(arguments)
+        self.check_refused(row.name, caller)
+
+        # Only the bookings have state, so a slow search does not block other calls.
+        with self._hold_bookings() if handler.uses_bookings else nullcontext():
+            # A call that waited for the bookings sees their deadlines as they are now.
+            context = CallContext(row.name, caller, self.clock.now())
+            performed = cast("JsonValue", handler.perform(request, context))
+
+        if handler.uses_bookings:
+            _note_ids(performed)
+        answer = change_answer(self._profile, row.name, performed)
+        return answer if row.member is None else {row.member: answer}
 
     def check_refused(self, operation: str, caller: Caller) -> None:
         """Raise an error if a fault refuses the operation.
@@ -134,10 +141,14 @@ class Service:
             ServiceError: The fault `refused` occurs.
         """
         if fault := self.faults.take(Refused, operation):
-            error = RefusedError(fault.status, Problem("refused"))
-            usual = _service_error(error, operation, caller)
-            code, message = fault.code or usual.code, fault.message or usual.message
-            raise ServiceError(fault.status, code, message)
+            default = _service_error(
+                RefusedError(fault.status, Problem("refused")), operation, caller
+            )
+            raise ServiceError(
+                status=fault.status,
+                code=fault.code or default.code,
+                message=fault.message or default.message,
+            )
 
     def summaries(self, most: int) -> BookingsState:
         """Return the latest bookings without travellers, newest first."""
@@ -150,7 +161,7 @@ class Service:
             self._sales.state = None
 
     @contextmanager
-    def _selling(self) -> Generator[None]:
+    def _hold_bookings(self) -> Generator[None]:
         """Hold the bookings, and save those that were used, even if the request is refused."""
         with self._lock:
             if self._sales.state is not None:
@@ -168,18 +179,20 @@ class Service:
 
 def _note_ids(answer: JsonValue) -> None:
     """Note the booking and the ticket that an answer names, for the log of requests."""
-    if isinstance(answer, dict):
-        ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
-        for key in ("booking_id", "ticket_id"):
-            value = ids.get(key)
-            if isinstance(value, str):
-                request_context.current().named[key] = value
+    if not isinstance(answer, dict):
+        return
+    ids = {"ticket_id": answer.get("id"), **answer}  # only a ticket has an id of this name
+    for key in ("booking_id", "ticket_id"):
+        value = ids.get(key)
+        if isinstance(value, str):
+            request_context.current().answer_ids[key] = value
 
 
 def _check_access(access: Access, needed: Access) -> None:
-    if not access.allows(needed):
-        is_payment = needed is Access.ORGANISATION
-        raise RefusedError(403, Problem("organisation_only" if is_payment else "forbidden"))
+    if access.allows(needed):
+        return
+    text_key = "organisation_only" if needed is Access.ORGANISATION else "forbidden"
+    raise RefusedError(403, Problem(text_key))
 
 
 def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:
@@ -187,14 +200,19 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
         (problem.path, text(problem.text, caller.language, problem.values))
         for problem in error.problems
     ]
-    field, message = messages[0]
-    malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
+
+    first_field, first_message = messages[0]
+    field_errors: list[FieldError] = [
+        {"field": field, "message": message} for field, message in messages if field is not None
+    ]
+
+    is_malformed = caller.protocol == "rest" and isinstance(error, MalformedError)
     return ServiceError(
-        error.status,
-        code_of(operation, error.status, malformed=malformed),
-        message if field is None else f"{field}: {message}",
-        field,
-        tuple({"field": path, "message": words} for path, words in messages if path is not None),
+        status=error.status,
+        code=code_of(operation, error.status, malformed=is_malformed),
+        message=first_message if first_field is None else f"{first_field}: {first_message}",
+        field=first_field,
+        errors=tuple(field_errors),
     )
 
 
@@ -209,7 +227,7 @@ def code_of(operation: str, status: int, *, malformed: bool) -> str:
     row = OPERATIONS[operation]
     if status == HTTPStatus.NOT_FOUND and row.unknown_id_code:
         return row.unknown_id_code
-    general = status == HTTPStatus.FORBIDDEN or malformed
-    if row.error_code and not general:
+    is_general = status == HTTPStatus.FORBIDDEN or malformed
+    if row.error_code and not is_general:
         return row.error_code
     return _CODES.get(status) or HTTPStatus(status).name

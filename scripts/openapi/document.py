@@ -9,7 +9,6 @@ import json
 import sys
 from http import HTTPStatus
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -30,6 +29,7 @@ from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.responses.catalogue import RouteJourney
 from ferry_sdk.sandbox.responses.fields import Error
+from ferry_sdk.sandbox.responses.operations import ANSWERS
 from ferry_sdk.sandbox.service import code_of
 from scripts.openapi.examples import Example, examples
 
@@ -106,16 +106,13 @@ def document() -> Json:
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
-    answering = [each for each in OPERATIONS.values() if each.answer]
-    kinds: dict[str, Any] = {}
-    for each in answering:
-        record: Any = resolve_name(each.answer or "")
-        kinds[each.name] = list[record] if each.is_list else record
+    answering = [OPERATIONS[name] for name in ANSWERS]
+    kinds: dict[str, Any] = {**ANSWERS}
     kinds |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
-        kinds[f"control.{each.name}"] = resolve_name(each.answer)
+        kinds[f"control.{each.name}"] = each.answer
         if each.fields is not None:
-            kinds[each.fields] = resolve_name(each.fields)
+            kinds[each.fields.__name__] = each.fields
     kinds_and_schemas, whole = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter[Any](model)) for name, model in kinds.items()],
         ref_template="#/components/schemas/{model}",
@@ -229,13 +226,13 @@ def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str
     if endpoint.fields is not None:
         errors["422"] = "A field is unknown or invalid."
         if endpoint.method == "GET":
-            model = endpoint.fields.rpartition(":")[2]
-            fields = definitions[model]["properties"].items()
+            fields = definitions[endpoint.fields.__name__]["properties"].items()
             record["parameters"] = [
                 {"name": field, "in": "query", "schema": schema} for field, schema in fields
             ]
         else:
-            record["requestBody"] = {"content": {_JSON: {"schema": schemas[endpoint.fields]}}}
+            schema = schemas[endpoint.fields.__name__]
+            record["requestBody"] = {"content": {_JSON: {"schema": schema}}}
     record["responses"] = {
         status: {
             "description": words,

@@ -10,6 +10,7 @@ from tests.support.wire import TLS
 
 @pytest.fixture
 def offline():
+    """Return a new service without HTTP, at a fixed time."""
     return OfflineService()
 
 
@@ -43,6 +44,7 @@ def sandbox(running_sandbox):
 
 @pytest.fixture
 def http(sandbox):
+    """Return an HTTP client with the read-write token."""
     headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
     with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30) as client:
         yield client

@@ -29,14 +29,21 @@ BY_EMAIL = ("CORSICAFERRIES", "ITLIV", "FRBIA")
 
 
 class OfflineService:
-    """A service that is called as a read-write caller by default."""
+    """A service without HTTP, called as a read-write caller by default.
+
+    What its methods return is an answer of the service. `created` is the answer of a creation.
+    """
 
     def __init__(self, profile=None):
-        self.clock, self.faults = Clock(NOW, frozen=True), Faults()
+        self.clock = Clock(NOW, frozen=True)
+        self.faults = Faults()
         self.counters = Counters(self.clock)
-        offers = Offers(self.clock, 1, profile=profile)
-        parts = {"clock": self.clock, "faults": self.faults, "counters": self.counters}
-        self.service = Service(offers=offers, **parts)
+        self.service = Service(
+            clock=self.clock,
+            offers=Offers(self.clock, 1, profile=profile),
+            faults=self.faults,
+            counters=self.counters,
+        )
 
     def perform(self, operation, arguments=None, *, access=Access.READ_WRITE, **how):
         caller = Caller(access, how.pop("language", "en"), how.pop("protocol", "rest"), ORIGIN)
@@ -71,25 +78,26 @@ class OfflineService:
             if vehicle is not None:
                 body["vehicle"] = {"code": vehicle}
             try:
-                found = self.perform("availability.search", body)
+                availabilities = self.perform("availability.search", body)
             except ServiceError as error:
                 if error.status == 404:
                     continue
                 raise
-            if back is None or {"Outward", "Return"} == {one["direction"] for one in found}:
-                return found
+            directions = {each["direction"] for each in availabilities}
+            if back is None or directions == {"Outward", "Return"}:
+                return availabilities
         raise AssertionError("nothing sails for a fortnight")
 
     def select(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
         """Return a selection of the first availability of each direction, by the tariff's name."""
-        firsts = {}
-        for one in self.search(line, **how):
-            firsts.setdefault(one["direction"], one)
-        return [selection(one, name, place) for one in firsts.values()]
+        by_direction = {}
+        for availability in self.search(line, **how):
+            by_direction.setdefault(availability["direction"], availability)
+        return [selection(each, name, place) for each in by_direction.values()]
 
     def create(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
-        chosen = self.select(line, **how)
-        body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
+        selections = self.select(line, **how)
+        body = {"availabilities": selections, "passengers": list(passengers), **(more or {})}
         return self.perform("bookings.create", body)
 
     def booking(self, created, **how):
@@ -126,17 +134,24 @@ class OfflineService:
 def search_request(line, day, back=None):
     """Return the journeys of a search on a line, with a return on the day `back` if given."""
     company, depart, arrive = line
-    request = {"company": company, "depart_code": depart, "arrive_code": arrive}
-    request |= {"out_journey_id": journey_id(depart, arrive), "out_time": "00:00"}
-    request |= {"out_at": day.isoformat()}
+    request = {
+        "company": company,
+        "depart_code": depart,
+        "arrive_code": arrive,
+        "out_journey_id": journey_id(depart, arrive),
+        "out_time": "00:00",
+        "out_at": day.isoformat(),
+    }
     if back is not None:
         request["ret_journey_id"] = journey_id(arrive, depart)
-        request |= {"ret_at": back.isoformat(), "ret_time": "00:00"}
+        request["ret_at"] = back.isoformat()
+        request["ret_time"] = "00:00"
     return request
 
 
 def selection(availability, name="STANDARD", place=0):
-    tariff = next(one for one in availability["tariffs"] if one["id"].endswith("." + name))
+    """Return a selection of a tariff by its name and of a place by its index."""
+    tariff = next(each for each in availability["tariffs"] if each["id"].endswith("." + name))
     return {
         "availability_id": availability["id"],
         "tariff_id": tariff["id"],
@@ -149,6 +164,7 @@ def rpc(method, **params):
 
 
 def departure(booking, ticket=0, way="outward"):
+    """Return the time of departure that a booking names."""
     moment = booking["tickets"][ticket]["availability"][way]["journey"]["depart_at"]
     return datetime.fromisoformat(moment)
 
@@ -157,8 +173,11 @@ class ServiceOverHttp(OfflineService):
     """The service of a sandbox, called over real connections, in either protocol."""
 
     def __init__(self, sandbox, http):
-        self.sandbox, self.clock, self.faults = sandbox, sandbox.clock, sandbox.faults
-        self.service, self.http = self, http
+        self.sandbox = sandbox
+        self.clock = sandbox.clock
+        self.faults = sandbox.faults
+        self.service = self
+        self.http = http
 
     def perform(
         self, operation, arguments=None, *, access=Access.READ_WRITE, language="en", **named
@@ -170,7 +189,8 @@ class ServiceOverHttp(OfflineService):
         if operation.startswith("mcp."):
             message = rpc("tools/call", name=operation.removeprefix("mcp."), arguments=body)
             result = self.http.post("/mcp", json=message, headers=headers).json()["result"]
-            answer, failed = result["structuredContent"], result.get("isError")
+            answer = result["structuredContent"]
+            failed = result.get("isError")
             status = None
         else:
             (endpoint,) = (each for each in ENDPOINTS if each.name == operation)
@@ -179,7 +199,8 @@ class ServiceOverHttp(OfflineService):
                 body.pop("id", None)
             sent = {"json": body} if endpoint.method == "POST" else {}
             reply = self.http.request(endpoint.method, path, headers=headers, **sent)
-            answer, status = reply.json(), reply.status_code
+            answer = reply.json()
+            status = reply.status_code
             failed = status >= 400
         if failed:
             raise ServiceError(status, answer["code"], answer["message"], answer.get("field"))

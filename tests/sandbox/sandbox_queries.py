@@ -23,6 +23,7 @@ FAMILY += (Traveller("Infant", 1, "Female"),)
 
 
 def at(moment=NOW, seed=1):
+    """Return the offers of a service at a frozen time."""
     return Offers(Clock(moment, frozen=True), seed)
 
 
@@ -39,16 +40,28 @@ def query(
     earliest=time(0),
     **changes,
 ):
-    request = search_request((company, depart, arrive), day, back) | changes
-    request |= {"out_time": f"{earliest:%H:%M}", "out_is_open": is_open}
-    request |= {"ret_is_open": is_open and back is not None}
+    """Return a search for a party on a day, with a return on the day `back` if given."""
+    request = {
+        **search_request((company, depart, arrive), day, back),
+        **changes,
+        "out_time": f"{earliest:%H:%M}",
+        "out_is_open": is_open,
+        "ret_is_open": is_open and back is not None,
+    }
     passengers = [
-        {"order": order, "type": each.kind, "param": each.kind[0], "age": each.age}
-        | {"gender": each.gender}
-        for order, each in enumerate(party, start=1)
+        {
+            "order": order,
+            "type": traveller.kind,
+            "param": traveller.kind[0],
+            "age": traveller.age,
+            "gender": traveller.gender,
+        }
+        for order, traveller in enumerate(party, start=1)
     ]
     body = {"request": request, "passengers": passengers}
-    return Search.read(body | {"vehicle": vehicle and {"code": vehicle}})
+    if vehicle is not None:
+        body["vehicle"] = {"code": vehicle}
+    return Search.read(body)
 
 
 SHORT = ("BALEARIA", "ESALG", "MAPTM")

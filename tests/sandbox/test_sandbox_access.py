@@ -39,14 +39,27 @@ def shared():
         yield sandbox
 
 
+@pytest.fixture(scope="module")
+def alone():
+    """Return a service on every address, without a control token."""
+    with Sandbox(host=EVERYWHERE) as sandbox:
+        yield sandbox
+
+
 def machine(sandbox, address, token=None, **headers):
+    """Return an HTTP client at an address."""
     if token is not None:
         headers["authorization"] = f"Bearer {token}"
-    how = {"verify": TLS, "timeout": 30, "transport": httpx.HTTPTransport(local_address=address)}
-    return httpx.Client(base_url=sandbox.base_url, headers=headers, **how)
+    return httpx.Client(
+        base_url=sandbox.base_url,
+        headers=headers,
+        verify=TLS,
+        timeout=30,
+        transport=httpx.HTTPTransport(local_address=address),
+    )
 
 
-def test_two_machines_share_a_service_with_a_control_token(shared):
+def test_two_machines_share_a_service(shared):
     shared.reset()
     with (
         machine(shared, "127.0.0.1") as first,
@@ -56,6 +69,7 @@ def test_two_machines_share_a_service_with_a_control_token(shared):
         moved = {"frozen": True, "travel_to": "2027-06-01T08:00:00Z"}
         assert second.post("/_sandbox/clock", json=moved).status_code == 200
         assert first.get("/_sandbox/clock").json()["now"] == "2027-06-01T08:00:00+00:00"
+
         fault = {"kind": "rate_limited", "operation": "catalogue.ports", "retry_after": 0}
         assert second.post("/_sandbox/faults", json=fault).status_code == 200
         assert len(ferry.catalogue.ports()) > 100
@@ -63,38 +77,58 @@ def test_two_machines_share_a_service_with_a_control_token(shared):
         assert len(second.get("/_sandbox/faults").json()["taken"]) == 1
 
 
-def test_another_machine_needs_the_control_token_and_no_other(shared):
-    others = (shared.token, shared.read_only_token, shared.organisation_token)
-    for token in (None, "wrong", *others):
-        with machine(shared, OTHER_MACHINE, token) as client:
-            refused = client.post("/_sandbox/reset")
-        assert (refused.status_code, refused.json()["code"]) == (401, "UNAUTHORIZED")
-        assert refused.headers["www-authenticate"] == "Bearer"
-        assert CONTROL not in refused.text
-    # The control token opens the controls only.
+def check_refused(sandbox, token):
+    with machine(sandbox, OTHER_MACHINE, token) as client:
+        refused = client.post("/_sandbox/reset")
+    assert (refused.status_code, refused.json()["code"]) == (401, "UNAUTHORIZED")
+    assert refused.headers["www-authenticate"] == "Bearer"
+    assert CONTROL not in refused.text
+
+
+@pytest.mark.parametrize("token", [None, "wrong"])
+def test_another_machine_needs_the_control_token(shared, token):
+    check_refused(shared, token)
+
+
+@pytest.mark.parametrize("name", ["token", "read_only_token", "organisation_token"])
+def test_other_tokens_open_no_control(shared, name):
+    check_refused(shared, getattr(shared, name))
+
+
+def test_control_token_opens_the_controls_only(shared):
     with machine(shared, OTHER_MACHINE, CONTROL, accept="application/json") as client:
         assert client.get("/api/port").status_code == 401
         assert client.post("/mcp", json=rpc("initialize")).status_code == 401
 
 
-def test_without_a_control_token_other_machines_get_only_the_health():
-    with Sandbox(host=EVERYWHERE) as alone:
-        for token in (None, CONTROL, alone.organisation_token):
-            with machine(alone, OTHER_MACHINE, token) as client:
-                refused = client.post("/_sandbox/reset")
-            assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
-        with machine(alone, "127.0.0.1") as client:
-            assert client.post("/_sandbox/reset").status_code == 200
-        with machine(alone, OTHER_MACHINE, host="ferry:8080") as client:
-            healthy = client.get("/health")
-            assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
-            assert client.post("/health").status_code == 405
-        assert alone.counters.requests == {}
+def test_without_control_token_other_machines_are_refused(alone):
+    for token in (None, CONTROL, alone.organisation_token):
+        with machine(alone, OTHER_MACHINE, token) as client:
+            refused = client.post("/_sandbox/reset")
+        assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
 
 
-def test_no_token_is_in_a_repr_and_the_control_token_differs_from_the_others():
+def test_without_control_token_this_machine_uses_the_controls(alone):
+    with machine(alone, "127.0.0.1") as client:
+        assert client.post("/_sandbox/reset").status_code == 200
+
+
+def test_any_machine_reads_the_health(alone):
+    alone.reset()
+    with machine(alone, OTHER_MACHINE, host="ferry:8080") as client:
+        healthy = client.get("/health")
+        assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
+        assert client.post("/health").status_code == 405
+    assert alone.counters.requests == {}
+
+
+def test_no_token_is_in_a_repr():
     shown = repr(vars(Sandbox(token="token-of-a-team", control_token=CONTROL)))
-    assert [each for each in (CONTROL, "token-of-a-team") if each in shown] == []
+    assert CONTROL not in shown
+    assert "token-of-a-team" not in shown
+
+
+def test_control_token_must_differ_from_the_others():
     with pytest.raises(ValueError, match="must differ") as caught:
         Sandbox(token=CONTROL, control_token=CONTROL)
     assert CONTROL not in str(caught.value)

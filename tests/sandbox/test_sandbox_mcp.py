@@ -28,10 +28,13 @@ class Caller(ServiceOverHttp):
 
     def post(self, message, token=None, **headers):
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        given = {"authorization": f"Bearer {token or self.sandbox.token}", "accept": BOTH}
-        given |= {"content-type": "application/json"}
-        given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        sent = {name: value for name, value in given.items() if value is not None}
+        defaults = {
+            "authorization": f"Bearer {token or self.sandbox.token}",
+            "accept": BOTH,
+            "content-type": "application/json",
+        }
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {name: value for name, value in (defaults | named).items() if value is not None}
         return self.http.post("/mcp", content=body, headers=sent)
 
     def request(self, method, params=None, **headers):
@@ -64,202 +67,391 @@ def caller(service):
 def events(reply):
     """Return the messages of an event stream, split at its own line ends only."""
     assert reply.headers["content-type"].startswith("text/event-stream")
-    blocks = re.sub(r"\r\n|\r", "\n", reply.content.decode()).split("\n\n")
-    fields = [[line.partition(":")[::2] for line in block.split("\n")] for block in blocks]
-    data = ["\n".join(x.removeprefix(" ") for name, x in one if name == "data") for one in fields]
-    return [json.loads(each) for each in data if each]
+    text = re.sub(r"\r\n|\r", "\n", reply.content.decode())
+    messages = []
+    for block in text.split("\n\n"):
+        fields = [line.partition(":")[::2] for line in block.split("\n")]
+        data = "\n".join(value.removeprefix(" ") for name, value in fields if name == "data")
+        if data:
+            messages.append(json.loads(data))
+    return messages
 
 
-def test_initialize_answers_a_version_it_knows_unless_it_is_refused(caller):
-    known = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-    for asked in (*known, "2026-07-28", "1999-01-01", None, 7):
-        reply = caller.open(asked)
-        result = reply.json()["result"]
-        assert result["protocolVersion"] == (asked if asked in known else "2025-11-25")
-        assert set(result["capabilities"]) == {"tools", "resources"}
-        assert set(result["serverInfo"]) == {"name", "version"}
-        assert len(reply.headers["mcp-session-id"]) >= 32
+# The handshake
+
+
+@pytest.mark.parametrize(
+    ("requested", "answered"),
+    [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+        (None, "2025-11-25"),
+        (7, "2025-11-25"),
+    ],
+)
+def test_initialize_answers_a_version_it_knows(caller, requested, answered):
+    reply = caller.open(requested)
+    result = reply.json()["result"]
+    assert result["protocolVersion"] == answered
+    assert set(result["capabilities"]) == {"tools", "resources"}
+    assert set(result["serverInfo"]) == {"name", "version"}
+    assert len(reply.headers["mcp-session-id"]) >= 32
+
+
+def test_initialize_can_answer_an_odd_version(caller):
     caller.sandbox.mcp.set(handshake="odd_version")
     assert caller.open().json()["result"]["protocolVersion"] == "1.0"
-    for handshake, status, code in (("refused", 200, -32601), ("modern_only", 400, -32022)):
-        caller.sandbox.mcp.set(handshake=handshake)
-        reply = caller.open()
-        assert (handshake, reply.status_code) == (handshake, status)
-        assert (handshake, reply.json()["error"]["code"]) == (handshake, code)
-        assert caller.read(PORTS).status_code == 200
-    for status in (404, 405):
-        caller.sandbox.mcp.set(handshake=f"refused_{status}")
-        reply = caller.open()
-        assert reply.status_code == status
-        assert reply.headers["content-type"].startswith("text/plain")
-        assert caller.read(PORTS).status_code == 200
 
 
-def test_ping_and_the_lists_answer(caller):
+@pytest.mark.parametrize(
+    ("handshake", "status", "code"), [("refused", 200, -32601), ("modern_only", 400, -32022)]
+)
+def test_initialize_can_be_refused(caller, handshake, status, code):
+    caller.sandbox.mcp.set(handshake=handshake)
+    reply = caller.open()
+    assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
+    assert caller.read(PORTS).status_code == 200
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_initialize_can_be_refused_without_json(caller, status):
+    caller.sandbox.mcp.set(handshake=f"refused_{status}")
+    reply = caller.open()
+    assert reply.status_code == status
+    assert reply.headers["content-type"].startswith("text/plain")
+    assert caller.read(PORTS).status_code == 200
+
+
+# Lists
+
+
+def test_ping_is_answered(caller):
     assert caller.request("ping").json() == {"jsonrpc": "2.0", "id": 7, "result": {}}
+
+
+def test_every_resource_is_listed(caller):
     resources = caller.request("resources/list").json()["result"]["resources"]
     assert [resource["uri"] for resource in resources] == list(RESOURCES)
+
+
+def test_there_is_no_template_of_resources(caller):
     assert caller.request("resources/templates/list").json()["result"] == {"resourceTemplates": []}
-    tools = {tool["name"]: tool for tool in caller.request("tools/list").json()["result"]["tools"]}
-    assert list(tools) == list(TOOLS)
-    for name, tool in tools.items():
-        assert tool["description"]
-        assert "outputSchema" not in tool
-        hints = tool["annotations"]
-        assert hints["readOnlyHint"] == (name in {"search_availability", "view_ticket"})
-        assert hints["destructiveHint"] == (name in {"confirm_booking", "cancel_ticket"})
-    assert '"ADT"' in json.dumps(tools["create_booking"]["inputSchema"])
-    fields = set(tools["search_availability"]["inputSchema"]["properties"])
-    assert fields == {"request", "passengers", "vehicle"}
 
 
-def test_a_message_is_accepted_without_a_body_refused_or_answered_with_an_error(caller):
-    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
-    answers = ({"id": 1, "result": {}}, {"id": 1, "error": {"code": 1, "message": "no"}})
-    for message in ({"method": "notifications/initialized"}, cancelled, *answers):
-        reply = caller.post({"jsonrpc": "2.0", **message})
-        assert (message, reply.status_code, reply.content) == (message, 202, b"")
-    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    written = json.dumps(ping).encode()
-    odd = (written.replace(b"1,", b"NaN,"), written.replace(b"1,", b'"\\ud800",'))
-    nameless, unversioned = ({k: ping[k] for k in ping if k != x} for x in ("method", "jsonrpc"))
-    changed = [ping | change for change in ({"id": None}, {"id": True}, {"params": []})]
-    for code, bodies in (
-        (-32700, (b"{", b"\xff", b"[" * 100_000, *odd)),
-        (-32600, ([], [ping], 7, nameless, unversioned, *changed)),
-    ):
-        for body in bodies:
-            reply = caller.post(body)
-            answer = (reply.status_code, reply.json()["error"]["code"], reply.json()["id"])
-            assert answer == (400, code, None), body
-    no, listed = {"uri": "resource://no"}, {"name": "view_ticket", "arguments": []}
-    for code, method, params in (
-        *((-32601, method, {}) for method in ("prompts/list", "server/discover")),
-        *((-32602, "tools/call", params) for params in ({"name": "pay"}, {}, listed)),
-        *((-32602, "resources/read", params) for params in ({}, no)),
-    ):
-        reply = caller.request(method, params)
-        error = reply.json()["error"]
-        answer = (reply.status_code, reply.json()["id"], error["code"])
-        assert (method, params, *answer) == (method, params, 200, 7, code)
-        assert params is not no or error["data"] == no
+@pytest.fixture
+def listed_tools(caller):
+    """Return the tools by name."""
+    tools = caller.request("tools/list").json()["result"]["tools"]
+    return {tool["name"]: tool for tool in tools}
 
 
-def test_other_http_methods_paths_and_tokens_are_refused(caller):
+def test_every_tool_is_listed(listed_tools):
+    assert list(listed_tools) == list(TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "destroys"),
+    [
+        ("search_availability", True, False),
+        ("create_booking", False, False),
+        ("confirm_booking", False, True),
+        ("view_ticket", True, False),
+        ("cancel_ticket", False, True),
+    ],
+)
+def test_tool_says_what_it_does(listed_tools, name, reads, destroys):
+    tool = listed_tools[name]
+    assert tool["description"]
+    assert "outputSchema" not in tool
+    hints = tool["annotations"]
+    assert (hints["readOnlyHint"], hints["destructiveHint"]) == (reads, destroys)
+
+
+def test_tools_have_the_types_of_mcp(listed_tools):
+    assert '"ADT"' in json.dumps(listed_tools["create_booking"]["inputSchema"])
+    fields = listed_tools["search_availability"]["inputSchema"]["properties"]
+    assert set(fields) == {"request", "passengers", "vehicle"}
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"method": "notifications/initialized"}, id="initialized"),
+        pytest.param(
+            {"method": "notifications/cancelled", "params": {"requestId": 1}}, id="cancelled"
+        ),
+        pytest.param({"id": 1, "result": {}}, id="result"),
+        pytest.param({"id": 1, "error": {"code": 1, "message": "no"}}, id="error"),
+    ],
+)
+def test_message_without_an_answer_is_accepted(caller, message):
+    reply = caller.post({"jsonrpc": "2.0", **message})
+    assert (reply.status_code, reply.content) == (202, b"")
+
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        pytest.param(b"{", -32700, id="no-json"),
+        pytest.param(b"\xff", -32700, id="no-utf8"),
+        pytest.param(b"[" * 100_000, -32700, id="deep"),
+        pytest.param(b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700, id="nan"),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}',
+            -32700,
+            id="half-a-surrogate-pair",
+        ),
+        pytest.param([], -32600, id="empty-batch"),
+        pytest.param([PING], -32600, id="batch"),
+        pytest.param(7, -32600, id="number"),
+        pytest.param({"jsonrpc": "2.0", "id": 1}, -32600, id="no-method"),
+        pytest.param({"id": 1, "method": "ping"}, -32600, id="no-version"),
+        pytest.param({**PING, "id": None}, -32600, id="null-id"),
+        pytest.param({**PING, "id": True}, -32600, id="boolean-id"),
+        pytest.param({**PING, "params": []}, -32600, id="list-of-params"),
+    ],
+)
+def test_invalid_message_is_refused(caller, body, code):
+    reply = caller.post(body)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (400, code)
+    assert reply.json()["id"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("prompts/list", {}, -32601),
+        ("server/discover", {}, -32601),
+        ("tools/call", {"name": "pay"}, -32602),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": "view_ticket", "arguments": []}, -32602),
+        ("resources/read", {}, -32602),
+        ("resources/read", {"uri": "resource://no"}, -32602),
+    ],
+    ids=str,
+)
+def test_unknown_method_is_answered_with_an_error(caller, method, params, code):
+    reply = caller.request(method, params)
+    assert (reply.status_code, reply.json()["id"]) == (200, 7)
+    assert reply.json()["error"]["code"] == code
+
+
+def test_error_names_the_unknown_resource(caller):
+    error = caller.read("resource://no").json()["error"]
+    assert error["data"] == {"uri": "resource://no"}
+
+
+# HTTP
+
+
+def test_get_is_not_allowed(caller):
     headers = {"authorization": f"Bearer {caller.sandbox.token}", "accept": "text/event-stream"}
-    got = caller.http.get("/mcp", headers=headers)
-    assert got.status_code == 405
-    assert set(got.headers["allow"].split(", ")) == {"POST", "DELETE"}
-    for name in ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration"):
-        assert caller.http.get(f"/.well-known/{name}").status_code == 404
-        assert caller.http.get(f"/.well-known/{name}/mcp").status_code == 404
-    stray = ({"id": 1, "method": "tides/list"}, {"method": "notifications/initialized"})
-    for authorization in (None, "Bearer wrong", "Basic abc"):
-        caller.sandbox.reset()
-        reply = caller.request("ping", authorization=authorization)
-        assert reply.status_code == 401, authorization
-        assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
-        error = reply.json()["error"]
-        assert reply.json()["jsonrpc"] == "2.0"
-        assert (error["data"]["error"], error["data"]["code"]) == (True, "UNAUTHORIZED")
-        assert caller.sandbox.counters.requests == {"mcp.ping": 1}
-        for message in (b"{", *({"jsonrpc": "2.0", **one} for one in stray)):
-            assert caller.post(message, authorization=authorization).status_code == 401
+    reply = caller.http.get("/mcp", headers=headers)
+    assert reply.status_code == 405
+    assert set(reply.headers["allow"].split(", ")) == {"POST", "DELETE"}
 
 
-def test_a_read_only_token_reads_and_does_not_write(caller):
+@pytest.mark.parametrize(
+    "name", ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"]
+)
+def test_there_is_no_authorization_server(caller, name):
+    assert caller.http.get(f"/.well-known/{name}").status_code == 404
+    assert caller.http.get(f"/.well-known/{name}/mcp").status_code == 404
+
+
+unauthorized = pytest.mark.parametrize("authorization", [None, "Bearer wrong", "Basic abc"])
+
+
+@unauthorized
+def test_request_without_a_token_is_refused(caller, authorization):
+    reply = caller.request("ping", authorization=authorization)
+    assert reply.status_code == 401
+    assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+    assert reply.json()["jsonrpc"] == "2.0"
+    data = reply.json()["error"]["data"]
+    assert (data["error"], data["code"]) == (True, "UNAUTHORIZED")
+    assert caller.sandbox.counters.requests == {"mcp.ping": 1}
+
+
+@unauthorized
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param(b"{", id="no-json"),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "method": "tides/list"}, id="unknown-method"),
+        pytest.param({"jsonrpc": "2.0", "method": "notifications/initialized"}, id="notification"),
+    ],
+)
+def test_message_without_a_token_gets_no_other_error(caller, authorization, message):
+    assert caller.post(message, authorization=authorization).status_code == 401
+
+
+def test_read_only_token_reads(caller):
     token = caller.sandbox.read_only_token
     assert "result" in caller.read(PORTS, token=token).json()
     assert "result" in caller.tool("search_availability", SEARCH, token=token).json()
-    reply = caller.tool("create_booking", {}, token=token)
+
+
+def test_read_only_token_does_not_write(caller):
+    reply = caller.tool("create_booking", {}, token=caller.sandbox.read_only_token)
     assert reply.status_code == 403
     assert reply.headers["www-authenticate"] == 'Bearer error="insufficient_scope"'
     assert reply.json()["error"]["data"]["code"] == "FORBIDDEN"
     assert caller.sandbox.counters.effects == ()
 
 
-def test_headers_decide_whether_a_request_is_refused(caller):
-    local = ("http://localhost:5173", "http://127.0.0.1")
-    for header, status, values in (
-        ("content_type", 415, ["text/plain"]),
-        ("content_type", 200, ["application/json; charset=utf-8"]),
-        ("host", 421, ["gateway.example", "127.0.0.1.example", "[::1"]),
-        ("host", 200, ["localhost:8080", "[::1]:8080"]),
-        ("origin", 403, ["https://evil.example", "null"]),
-        ("origin", 200, local),
-        ("mcp_protocol_version", 200, [None, "2025-06-18"]),
-        ("mcp_protocol_version", 400, ["2026-07-28", "1999-01-01"]),
-    ):
-        for value in values:
-            answered = caller.request("ping", **{header: value}).status_code
-            assert (header, value, answered) == (header, value, status)
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("content_type", "text/plain", 415),
+        ("content_type", "application/json; charset=utf-8", 200),
+        ("host", "gateway.example", 421),
+        ("host", "127.0.0.1.example", 421),
+        ("host", "[::1", 421),
+        ("host", "localhost:8080", 200),
+        ("host", "[::1]:8080", 200),
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("origin", "http://localhost:5173", 200),
+        ("origin", "http://127.0.0.1", 200),
+        ("mcp_protocol_version", None, 200),
+        ("mcp_protocol_version", "2025-06-18", 200),
+        ("mcp_protocol_version", "2026-07-28", 400),
+        ("mcp_protocol_version", "1999-01-01", 400),
+    ],
+)
+def test_header_decides_whether_a_request_is_refused(caller, header, value, status):
+    assert caller.request("ping", **{header: value}).status_code == status
 
 
-def test_a_session_lives_for_an_hour_of_the_clock_or_until_its_client_ends_it(caller):
+# Sessions
+
+
+@pytest.fixture
+def session(caller):
+    """Return the id of an open session."""
+    return caller.open().headers["mcp-session-id"]
+
+
+def test_only_initialize_opens_a_session(caller):
     assert "mcp-session-id" not in caller.read(PORTS).headers
-    session = caller.open().headers["mcp-session-id"]
+
+
+def test_session_lives_for_an_hour(caller, session):
     caller.sandbox.clock.advance(3590)
     assert caller.request("ping", mcp_session_id=session).status_code == 200
     caller.sandbox.clock.advance(11)
-    response = caller.request("ping", mcp_session_id=session)
-    error = response.json()["error"]
-    assert (response.status_code, error["code"]) == (404, -32001)
+    reply = caller.request("ping", mcp_session_id=session)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["code"]) == (404, -32001)
     assert error["message"] == "Session not found"
+
+
+def test_ended_session_accepts_no_message(caller, session):
+    caller.sandbox.clock.advance(3601)
     assert caller.open(mcp_session_id=session).status_code == 404
     notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert caller.post(notification, mcp_session_id=session).status_code == 404
-    session = caller.open().headers["mcp-session-id"]
+
+
+def test_client_ends_its_session_once(caller, session):
     headers = {"authorization": f"Bearer {caller.sandbox.token}", "mcp-session-id": session}
-    assert [caller.http.delete("/mcp", headers=headers).status_code for _ in "ab"] == [200, 404]
+    assert caller.http.delete("/mcp", headers=headers).status_code == 200
+    assert caller.http.delete("/mcp", headers=headers).status_code == 404
     assert caller.request("ping", mcp_session_id=session).status_code == 404
+
+
+def test_lifetime_of_sessions_is_an_option(caller):
     caller.sandbox.mcp.set(session_seconds=5)
     session = caller.open().headers["mcp-session-id"]
     caller.sandbox.clock.advance(6)
     assert caller.request("ping", mcp_session_id=session).status_code == 404
 
 
-def test_sessions_can_be_required_or_missing_and_faults_refuse_before_the_work(caller):
-    session = caller.open().headers["mcp-session-id"]
+def test_fault_ends_a_session_before_the_work(caller, session):
     caller.sandbox.faults.add("session_expired", "mcp.confirm_booking")
     assert caller.tool("confirm_booking", {"id": "B1"}, mcp_session_id=session).status_code == 404
     assert caller.request("ping", mcp_session_id=session).status_code == 404
+
+
+def test_fault_requires_a_session_once(caller):
     caller.sandbox.faults.add("session_required", "mcp.ping")
-    assert [caller.request("ping").status_code for _ in "ab"] == [400, 200]
-    caller.sandbox.mcp.set(session="required", stray_session_ids=True)
+    assert [caller.request("ping").status_code for _ in range(2)] == [400, 200]
+
+
+def test_sessions_can_be_required(caller):
+    caller.sandbox.mcp.set(session="required")
     refused = caller.request("ping")
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32600)
     assert "session" in refused.json()["error"]["message"].lower()
-    stray = refused.headers["mcp-session-id"]
-    assert caller.request("ping", mcp_session_id=stray).status_code == 404
     session = caller.open().headers["mcp-session-id"]
     assert caller.request("ping", mcp_session_id=session).status_code == 200
+
+
+def test_error_can_carry_a_session_that_does_not_exist(caller):
+    caller.sandbox.mcp.set(session="required", stray_session_ids=True)
+    stray = caller.request("ping").headers["mcp-session-id"]
+    assert caller.request("ping", mcp_session_id=stray).status_code == 404
+
+
+def test_service_can_be_without_sessions(caller):
     caller.sandbox.mcp.set(session="none")
     assert "mcp-session-id" not in caller.open().headers
     assert caller.request("ping", mcp_session_id="any").status_code == 200
 
 
-def test_accept_decides_the_form_and_a_stream_has_other_events_an_early_end_or_separators(caller):
-    for accept in (BOTH, "application/json", "*/*", None, "text/event-stream"):
-        stream = accept == "text/event-stream"
-        reply = caller.request("ping", accept=accept)
-        assert reply.headers["content-type"].startswith("text/event-stream") == stream, accept
-        (message,) = events(reply) if stream else [reply.json()]
-        assert message == {"jsonrpc": "2.0", "id": 7, "result": {}}
-    events_before = dict.fromkeys(("comments", "notification_first", "request_first"), True)
-    for line_end in ("lf", "crlf", "cr"):
-        caller.sandbox.mcp.set(reply="sse", line_end=line_end, several_lines=True, **events_before)
-        reply = caller.read(PORTS, accept="application/json")
-        assert reply.content.startswith(b": ")
-        assert (b"\r" in reply.content) == (line_end != "lf")
-        assert (b"\n" in reply.content) == (line_end != "cr")
-        first, second, last = events(reply)
-        assert (first["method"], "id" in first) == ("notifications/message", False)
-        assert (second["method"], second["id"]) == ("ping", 7)
-        assert last["result"]["contents"][0]["uri"] == PORTS
-    caller.sandbox.reset()
+# JSON and event streams
+
+
+@pytest.mark.parametrize("accept", [BOTH, "application/json", "*/*", None])
+def test_reply_is_json_if_accepted(caller, accept):
+    reply = caller.request("ping", accept=accept)
+    assert not reply.headers["content-type"].startswith("text/event-stream")
+    assert reply.json() == {"jsonrpc": "2.0", "id": 7, "result": {}}
+
+
+def test_reply_is_a_stream_if_only_that_is_accepted(caller):
+    reply = caller.request("ping", accept="text/event-stream")
+    assert events(reply) == [{"jsonrpc": "2.0", "id": 7, "result": {}}]
+
+
+@pytest.mark.parametrize("line_end", ["lf", "crlf", "cr"])
+def test_stream_can_begin_with_other_events(caller, line_end):
+    caller.sandbox.mcp.set(
+        reply="sse",
+        line_end=line_end,
+        several_lines=True,
+        comments=True,
+        notification_first=True,
+        request_first=True,
+    )
+    reply = caller.read(PORTS, accept="application/json")
+    assert reply.content.startswith(b": ")
+    assert (b"\r" in reply.content) == (line_end != "lf")
+    assert (b"\n" in reply.content) == (line_end != "cr")
+    first, second, last = events(reply)
+    assert (first["method"], "id" in first) == ("notifications/message", False)
+    assert (second["method"], second["id"]) == ("ping", 7)
+    assert last["result"]["contents"][0]["uri"] == PORTS
+
+
+def test_stream_can_end_without_the_reply(caller):
     caller.sandbox.faults.add("mcp_envelope", reply="sse", ended_early=True, comments=True)
     assert events(caller.request("ping")) == []
     assert caller.sandbox.counters.requests["mcp.ping"] == 1
+
+
+def test_stream_can_contain_other_separators_of_lines(caller):
     caller.sandbox.mcp.set(reply="sse", raw_separators=True)
     reply = caller.tool("search_availability", SEARCH)
     assert {"\u2028", "\u0085"} <= set(reply.content.decode())
@@ -267,12 +459,13 @@ def test_accept_decides_the_form_and_a_stream_has_other_events_an_early_end_or_s
     assert "\u2028" in message["result"]["_meta"]["separators"]
 
 
-def test_a_stream_left_open_has_sent_its_reply(caller):
+def test_stream_left_open_has_sent_its_reply(caller):
     caller.sandbox.faults.add("mcp_envelope", "mcp.ports", reply="sse", left_open=True)
     headers = {"authorization": f"Bearer {caller.sandbox.token}", "accept": BOTH}
     body = {"jsonrpc": "2.0", "id": 7, "method": "resources/read", "params": {"uri": PORTS}}
     with caller.http.stream("POST", "/mcp", json=body, headers=headers) as reply:
-        pieces, received = reply.iter_bytes(), b""
+        pieces = reply.iter_bytes()
+        received = b""
         while not received.endswith(b"\n\n"):
             received += next(pieces)
         # The stream has not ended: nothing more can be read without waiting.
@@ -283,22 +476,29 @@ def test_a_stream_left_open_has_sent_its_reply(caller):
     assert b'"contents"' in received
 
 
-def test_the_fault_mcp_envelope_applies_to_one_reply_only(caller):
+def test_fault_changes_the_shape_of_one_reply(caller):
     caller.sandbox.mcp.set(status=207)
     caller.sandbox.faults.add("mcp_envelope", "mcp.ports", resource="bare_list")
-    shaped, usual = caller.read(PORTS), caller.read(PORTS)
-    assert isinstance(shaped.json()["result"], list)
+    changed = caller.read(PORTS)
+    usual = caller.read(PORTS)
+    assert isinstance(changed.json()["result"], list)
     assert set(usual.json()["result"]) == {"contents"}
-    assert (shaped.status_code, usual.status_code) == (207, 207)
+    assert (changed.status_code, usual.status_code) == (207, 207)
 
 
 # The shapes of results
 
 ROWS = [{"code": "A"}, {"code": "B\u2028"}, {"code": "C"}]
+every_value = pytest.mark.parametrize(
+    "value",
+    [[], ROWS[:1], ROWS, {"code": "A"}],
+    ids=["empty-list", "one-row", "rows", "object"],
+)
 
 
-def search_with(caller, value, **options):
-    caller.sandbox.mcp.set(**options)
+def search_with(caller, value, shape):
+    """Return the message for a search that finds `value`."""
+    caller.sandbox.mcp.set(result=shape)
     caller.sandbox.faults.add("wrong_shape", "mcp.search_availability", value=value)
     return caller.tool("search_availability", SEARCH).json()
 
@@ -307,100 +507,254 @@ def texts(result):
     return [block["text"] for block in result["content"]]
 
 
-def test_every_shape_of_a_result_holds_the_value_or_none(caller):
-    def result(shape):
-        return search_with(caller, value, result=shape)["result"]
+def parsed(result):
+    return [json.loads(text) for text in texts(result)]
 
-    def parsed(shape):
-        return [json.loads(text) for text in texts(result(shape))]
 
-    for value in ([], ROWS[:1], ROWS, {"code": "A"}):
-        wrapped = value if isinstance(value, dict) else {"result": value}
-        assert result("structured_and_text")["structuredContent"] == wrapped
-        assert parsed("structured_and_text") == [value]
-        assert result("structured") == {"content": [], "structuredContent": wrapped}
-        assert result("structured_result")["structuredContent"] == {"result": value}
-        assert result("structured_array") == {"content": [], "structuredContent": value}
-        assert ("structuredContent" in result("text"), parsed("text")[0]) == (False, value)
-        assert parsed("n_blocks") == (value if isinstance(value, list) else [value])
-        split = texts(result("split_text"))
-        assert (len(split), json.loads("".join(split))) == (2, value)
-        (embedded,) = result("embedded_resource")["content"]
-        assert embedded["type"] == "resource"
-        assert json.loads(embedded["resource"]["text"]) == value
-        extra = result("extra_blocks")["content"]
-        assert [block["type"] for block in extra] == ["text", "image", "audio", "resource_link"]
-        assert json.loads(extra[0]["text"]) == value
-        assert result("bare") == value
-        assert search_with(caller, value, result="naked") == value
-        (message,) = search_with(caller, value, result="batch")
-        assert message["result"]["structuredContent"] == wrapped
-        assert result("complete_result_type")["resultType"] == "complete"
-    shapes = ("empty", "plain_text", "input_required", "unknown_result_type")
-    empty, plain, asked, unknown = map(result, shapes)
-    assert empty == {"content": []}
-    for text in (texts(plain)[0], "".join(texts(plain))):
+def as_object(value):
+    return value if isinstance(value, dict) else {"result": value}
+
+
+@every_value
+def test_result_is_structured_with_a_text(caller, value):
+    result = search_with(caller, value, "structured_and_text")["result"]
+    assert result["structuredContent"] == as_object(value)
+    assert parsed(result) == [value]
+
+
+@every_value
+@pytest.mark.parametrize("shape", ["structured", "structured_array"])
+def test_result_is_structured_only(caller, value, shape):
+    result = search_with(caller, value, shape)["result"]
+    structured = value if shape == "structured_array" else as_object(value)
+    assert result == {"content": [], "structuredContent": structured}
+
+
+@every_value
+def test_result_is_always_in_an_object(caller, value):
+    result = search_with(caller, value, "structured_result")["result"]
+    assert result["structuredContent"] == {"result": value}
+
+
+@every_value
+def test_result_is_one_text(caller, value):
+    result = search_with(caller, value, "text")["result"]
+    assert "structuredContent" not in result
+    assert parsed(result)[0] == value
+
+
+@every_value
+def test_result_is_a_text_for_each_element(caller, value):
+    result = search_with(caller, value, "n_blocks")["result"]
+    assert parsed(result) == (value if isinstance(value, list) else [value])
+
+
+@every_value
+def test_result_is_cut_into_two_texts(caller, value):
+    pieces = texts(search_with(caller, value, "split_text")["result"])
+    assert (len(pieces), json.loads("".join(pieces))) == (2, value)
+
+
+@every_value
+def test_result_is_an_embedded_resource(caller, value):
+    (block,) = search_with(caller, value, "embedded_resource")["result"]["content"]
+    assert block["type"] == "resource"
+    assert json.loads(block["resource"]["text"]) == value
+
+
+@every_value
+def test_result_is_followed_by_other_blocks(caller, value):
+    blocks = search_with(caller, value, "extra_blocks")["result"]["content"]
+    assert [block["type"] for block in blocks] == ["text", "image", "audio", "resource_link"]
+    assert json.loads(blocks[0]["text"]) == value
+
+
+@every_value
+def test_result_is_bare(caller, value):
+    assert search_with(caller, value, "bare")["result"] == value
+
+
+@every_value
+def test_reply_is_the_value_itself(caller, value):
+    assert search_with(caller, value, "naked") == value
+
+
+@every_value
+def test_message_is_in_a_batch(caller, value):
+    (message,) = search_with(caller, value, "batch")
+    assert message["result"]["structuredContent"] == as_object(value)
+
+
+@every_value
+def test_result_says_that_it_is_complete(caller, value):
+    result = search_with(caller, value, "complete_result_type")["result"]
+    assert result["resultType"] == "complete"
+
+
+def test_result_is_empty(caller):
+    assert search_with(caller, ROWS, "empty")["result"] == {"content": []}
+
+
+def test_result_is_no_json(caller):
+    result = search_with(caller, ROWS, "plain_text")["result"]
+    for text in (texts(result)[0], "".join(texts(result))):
         with pytest.raises(ValueError, match=r"."):
             json.loads(text)
-    assert asked["resultType"] == "input_required"
-    assert asked["inputRequests"]
-    assert unknown["resultType"] not in ("complete", "input_required")
 
 
-def test_every_shape_of_an_error_has_its_code_and_message(caller):
-    def failed(shape):
-        caller.sandbox.mcp.set(error=shape)
-        return caller.tool("view_ticket", {"id": "none"}).json()
+def test_result_asks_for_input(caller):
+    result = search_with(caller, ROWS, "input_required")["result"]
+    assert result["resultType"] == "input_required"
+    assert result["inputRequests"]
 
-    shapes = ("is_error", "is_error_text", "is_error_prose", "tool_error_text")
-    usual, as_text, prose, prefixed = results = [failed(shape)["result"] for shape in shapes]
-    error = usual["structuredContent"]
+
+def test_result_has_an_unknown_type(caller):
+    result = search_with(caller, ROWS, "unknown_result_type")["result"]
+    assert result["resultType"] not in ("complete", "input_required")
+
+
+# The shapes of errors
+
+
+def fail_with(caller, shape):
+    """Return the message for a ticket that does not exist."""
+    caller.sandbox.mcp.set(error=shape)
+    return caller.tool("view_ticket", {"id": "none"}).json()
+
+
+@pytest.fixture
+def error(caller):
+    """Return the error object of a ticket that does not exist."""
+    return fail_with(caller, "is_error")["result"]["structuredContent"]
+
+
+def test_error_has_its_code_with_a_message(error):
     assert (error["error"], error["code"]) == (True, "TICKET_NOT_FOUND")
     assert "There is no such ticket." in error["message"]
-    assert json.loads(texts(as_text)[0]) == error
-    assert error["message"] in texts(prose)[0]
-    assert texts(prefixed)[0].startswith("Error executing tool view_ticket: {")
-    assert json.loads(texts(prefixed)[0].partition(": ")[2]) == error
-    assert all(each["isError"] is True for each in results)
-    shapes = ("error_as_success", "error_as_success_text", "bare")
-    structured, as_text, bare = results = [failed(shape)["result"] for shape in shapes]
-    assert structured["structuredContent"] == json.loads(texts(as_text)[0]) == bare == error
-    assert not any(each.get("isError", False) for each in results)
-    assert error["message"] in failed("json_rpc_error")["error"]["message"]
-    assert failed("json_rpc_error_data")["error"]["data"] == error
-    assert failed("naked") == error
 
 
-def test_every_shape_of_a_resource_holds_its_records(caller):
-    def result(shape):
-        caller.sandbox.mcp.set(resource=shape)
-        return caller.read(PORTS).json()["result"]
-
-    shapes = ("text", "text_without_type", "text_without_uri", "blob")
-    [usual], [typeless], [nameless], [blob] = (result(shape)["contents"] for shape in shapes)
-    ports = json.loads(usual["text"])
-    assert usual["uri"] == PORTS
-    assert (set(typeless), set(nameless)) == ({"uri", "text"}, {"mimeType", "text"})
-    assert json.loads(base64.b64decode(blob["blob"])) == ports
-    first, second = (json.loads(each["text"]) for each in result("split")["contents"])
-    assert first + second == ports
-    assert result("empty") == {"contents": []}
-    assert (result("bare_list"), result("bare_object")) == (ports, {"ports": ports})
+@pytest.mark.parametrize(
+    "shape", ["is_error", "is_error_text", "is_error_prose", "tool_error_text"]
+)
+def test_result_is_marked_as_an_error(caller, shape):
+    assert fail_with(caller, shape)["result"]["isError"] is True
 
 
-def test_code_and_id_of_an_error_are_options_and_an_invalid_option_changes_nothing(caller):
-    for code in (-32602, -32002, 0):
-        caller.sandbox.mcp.set(unknown_resource_code=code)
-        assert caller.read("resource://service/tides").json()["error"]["code"] == code
-    for choice, answered in (("same", 7), ("null", None), ("server_error", "server-error")):
-        caller.sandbox.mcp.set(error_id=choice)
-        assert caller.request("tides/list").json()["id"] == answered
+@pytest.mark.parametrize("shape", ["error_as_success", "error_as_success_text", "bare"])
+def test_error_can_be_marked_as_a_success(caller, shape):
+    assert not fail_with(caller, shape)["result"].get("isError", False)
+
+
+@pytest.mark.parametrize("shape", ["is_error_text", "error_as_success_text"])
+def test_error_is_a_text(caller, error, shape):
+    assert json.loads(texts(fail_with(caller, shape)["result"])[0]) == error
+
+
+def test_error_is_prose(caller, error):
+    assert error["message"] in texts(fail_with(caller, "is_error_prose")["result"])[0]
+
+
+def test_error_is_a_text_after_prose(caller, error):
+    (text,) = texts(fail_with(caller, "tool_error_text")["result"])
+    prose, _, rest = text.partition(": ")
+    assert prose == "Error executing tool view_ticket"
+    assert json.loads(rest) == error
+
+
+def test_error_is_structured_without_a_mark(caller, error):
+    assert fail_with(caller, "error_as_success")["result"]["structuredContent"] == error
+
+
+def test_error_is_the_result_itself(caller, error):
+    assert fail_with(caller, "bare")["result"] == error
+
+
+def test_error_is_one_of_json_rpc(caller, error):
+    assert error["message"] in fail_with(caller, "json_rpc_error")["error"]["message"]
+
+
+def test_error_is_in_the_data_of_json_rpc(caller, error):
+    assert fail_with(caller, "json_rpc_error_data")["error"]["data"] == error
+
+
+def test_error_is_the_reply_itself(caller, error):
+    assert fail_with(caller, "naked") == error
+
+
+# The shapes of resources
+
+
+def read_with(caller, shape):
+    """Return the result of reading the ports."""
+    caller.sandbox.mcp.set(resource=shape)
+    return caller.read(PORTS).json()["result"]
+
+
+@pytest.fixture
+def port_records(caller):
+    """Return the records of the ports."""
+    (content,) = read_with(caller, "text")["contents"]
+    assert content["uri"] == PORTS
+    return json.loads(content["text"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "members"),
+    [("text_without_type", {"uri", "text"}), ("text_without_uri", {"mimeType", "text"})],
+)
+def test_content_can_lack_a_member(caller, shape, members):
+    (content,) = read_with(caller, shape)["contents"]
+    assert set(content) == members
+
+
+def test_content_can_be_a_blob(caller, port_records):
+    (content,) = read_with(caller, "blob")["contents"]
+    assert json.loads(base64.b64decode(content["blob"])) == port_records
+
+
+def test_records_can_be_in_two_contents(caller, port_records):
+    first, second = (json.loads(each["text"]) for each in read_with(caller, "split")["contents"])
+    assert first + second == port_records
+
+
+def test_contents_can_be_empty(caller):
+    assert read_with(caller, "empty") == {"contents": []}
+
+
+def test_records_can_be_the_result(caller, port_records):
+    assert read_with(caller, "bare_list") == port_records
+
+
+def test_records_can_be_in_an_object(caller, port_records):
+    assert read_with(caller, "bare_object") == {"ports": port_records}
+
+
+# Options of errors
+
+
+@pytest.mark.parametrize("code", [-32602, -32002, 0])
+def test_code_for_an_unknown_resource_is_an_option(caller, code):
+    caller.sandbox.mcp.set(unknown_resource_code=code)
+    assert caller.read("resource://service/tides").json()["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("option", "answered"), [("same", 7), ("null", None), ("server_error", "server-error")]
+)
+def test_id_of_an_error_is_an_option(caller, option, answered):
+    caller.sandbox.mcp.set(error_id=option)
+    assert caller.request("tides/list").json()["id"] == answered
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("result", "xml"), ("colour", "blue"), ("session_seconds", -1), ("comments", 1)],
+)
+def test_invalid_option_changes_nothing(field, value):
     switches = McpSwitches()
-    wrong = {"result": "xml", "colour": "blue", "session_seconds": -1, "comments": 1}
-    for field, value in wrong.items():
-        with pytest.raises(ValueError, match=rf"^{field}: "):
-            switches.set(reply="sse", **{field: value})
-        assert switches.current == McpOptions(), field
+    with pytest.raises(ValueError, match=rf"^{field}: "):
+        switches.set(reply="sse", **{field: value})
+    assert switches.current == McpOptions()
 
 
 # The schemas in `tools/list` accept exactly what the tools accept
@@ -466,8 +820,12 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_schema_and_service_agree_on_the_shape_of_every_value(tools, name):
+def test_schema_accepts_the_example(tools, name):
     tools.agree(name, EXAMPLES[name], is_valid=True)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_schema_agrees_with_the_service(tools, name):
     for *way, last in filter(None, places(EXAMPLES[name])):
         for value in ODD:
             request = copy.deepcopy(EXAMPLES[name])
@@ -478,24 +836,57 @@ def test_schema_and_service_agree_on_the_shape_of_every_value(tools, name):
             tools.agree(name, request, is_valid=tools.validators[name].is_valid(request))
 
 
-def test_schemas_are_described_and_agree_on_times_one_way_searches_and_ids_of_bookings(tools):
-    for name, schema in tools.schemas.items():
-        assert schema["type"] == "object", name
-        assert not {"anyOf", "oneOf", "allOf"} & set(schema)
-        for record in (schema, *schema.get("$defs", {}).values()):
-            assert record["additionalProperties"] is False
-            for field, one in record["properties"].items():
-                assert one.get("description"), f"{name}: {field}"
-    assert json.dumps(tools.schemas).count('"format": "time"') == 0
-    one_way = dict.fromkeys(("ret_journey_id", "ret_at", "ret_time"), "")
-    request = search_request(ONE_TICKET, NOW.date()) | one_way
-    search = {"request": request, "passengers": [ADULT]}
+@pytest.mark.parametrize("name", TOOLS)
+def test_schema_describes_every_field(tools, name):
+    schema = tools.schemas[name]
+    assert schema["type"] == "object"
+    for record in (schema, *schema.get("$defs", {}).values()):
+        assert record["additionalProperties"] is False
+        nameless = [
+            field for field, each in record["properties"].items() if not each["description"]
+        ]
+        assert nameless == []
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_schema_has_no_alternatives_at_the_top(tools, name):
+    assert not {"anyOf", "oneOf", "allOf"} & set(tools.schemas[name])
+
+
+def test_schemas_have_no_format_of_time(tools):
+    assert '"format": "time"' not in json.dumps(tools.schemas)
+
+
+ONE_WAY = {
+    **search_request(ONE_TICKET, NOW.date()),
+    "ret_journey_id": "",
+    "ret_at": "",
+    "ret_time": "",
+}
+
+
+def test_search_one_way_is_valid(tools):
+    search = {"request": ONE_WAY, "passengers": [ADULT]}
     tools.agree("search_availability", search, is_valid=True)
-    for time in ("10:00:00Z", "24:00", "9:00"):
-        wrong = {**search, "request": {**request, "out_time": time}}
-        assert tools.agree("search_availability", wrong, is_valid=False) == [messages("en")["time"]]
-    chosen, guests = {"availabilities": [CHOICE]}, {"passengers": [GUEST]}
-    for names in ({"id": "A1"}, {"id": "A1", "availabilities": None}, chosen):
-        tools.agree("create_booking", guests | names, is_valid=True)
-    for names in ({}, {"id": None}, {"id": "A1"} | chosen):
-        tools.agree("create_booking", guests | names, is_valid=False)
+
+
+@pytest.mark.parametrize("time", ["10:00:00Z", "24:00", "9:00"])
+def test_other_form_of_a_time_is_invalid(tools, time):
+    search = {"request": {**ONE_WAY, "out_time": time}, "passengers": [ADULT]}
+    assert tools.agree("search_availability", search, is_valid=False) == [messages("en")["time"]]
+
+
+@pytest.mark.parametrize(
+    ("names", "is_valid"),
+    [
+        ({"id": "A1"}, True),
+        ({"id": "A1", "availabilities": None}, True),
+        ({"availabilities": [CHOICE]}, True),
+        ({}, False),
+        ({"id": None}, False),
+        ({"id": "A1", "availabilities": [CHOICE]}, False),
+    ],
+    ids=str,
+)
+def test_booking_names_an_id_or_selections(tools, names, is_valid):
+    tools.agree("create_booking", {"passengers": [GUEST], **names}, is_valid=is_valid)

@@ -14,6 +14,7 @@ MODULE = "ferry_sdk.sandbox.pytest_plugin"
 
 @pytest.fixture
 def run(pytester, monkeypatch):
+    """Return a function that runs tests in a pytest of their own."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -28,7 +29,7 @@ def run(pytester, monkeypatch):
     return run
 
 
-def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
+def test_fixtures_share_one_service(run):
     run(
         """
         import sys
@@ -94,7 +95,7 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
 
 
 @LONG
-def test_without_the_extra_only_the_fixtures_fail_and_name_it(run):
+def test_without_the_extra_only_the_fixtures_fail(run):
     result = run(
         """
         def test_other():

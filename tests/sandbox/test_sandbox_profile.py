@@ -12,7 +12,6 @@ import pytest
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import InvalidOrderError, McpOptions, Profile, Sandbox
 from tests.support.exchanges import caught
-from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS
 from tests.support.wire import TLS
@@ -21,20 +20,22 @@ VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fiel
 OTHERS = [(name, value) for name, values in VALUES.items() for value in values[1:]]
 
 
-def test_a_service_without_a_profile_has_the_first_value_of_each_id():
+def test_default_profile_has_the_first_values():
     assert Profile().model_dump() == {name: values[0] for name, values in VALUES.items()}
 
 
-def test_a_profile_decides_about_the_date_and_the_initial_options_of_mcp():
-    for value in VALUES["date_header"]:
-        with Sandbox(profile=Profile(date_header=value)) as sandbox:
-            reply = httpx.get(f"{sandbox.base_url}/health", verify=TLS)
-        assert ("date" in reply.headers) == (value == "present")
-    for name, value in OTHERS:
-        if name.startswith("mcp_"):
-            sandbox = Sandbox(profile=Profile(**{name: value}), mcp=McpOptions(reply="sse"))
-            changed = {name.removeprefix("mcp_"): value}
-            assert sandbox.mcp.current == McpOptions(reply="sse", **changed)
+@pytest.mark.parametrize(("value", "has_date"), [("present", True), ("absent", False)])
+def test_profile_decides_about_the_date(value, has_date):
+    with Sandbox(profile=Profile(date_header=value)) as sandbox:
+        reply = httpx.get(f"{sandbox.base_url}/health", verify=TLS)
+    assert ("date" in reply.headers) == has_date
+
+
+@pytest.mark.parametrize(("name", "value"), [row for row in OTHERS if row[0].startswith("mcp_")])
+def test_profile_has_initial_options_of_mcp(name, value):
+    sandbox = Sandbox(profile=Profile(**{name: value}), mcp=McpOptions(reply="sse"))
+    options = {name.removeprefix("mcp_"): value}
+    assert sandbox.mcp.current == McpOptions(reply="sse", **options)
 
 
 # The client
@@ -50,13 +51,15 @@ def travel(ferry, folder):
         "Tarifa", "Tanger-Ville", on=DAY, passengers=TRAVELLERS, companies=["BALEARIA"]
     )
     assert trip.outward.journey_id == route.journey_id
-    chosen = {"availabilities": trip.select(trip.fares[0]), "passengers": PASSENGERS}
-    created = ferry.bookings.create(**chosen)
+    selected = {"availabilities": trip.select(trip.fares[0]), "passengers": PASSENGERS}
+
+    created = ferry.bookings.create(**selected)
     confirmed = ferry.bookings.confirm(created.booking_id, expect_total=created.total_price)
     assert ferry.bookings.get(created.booking_id).stage == "ticketed"
     assert ferry.tickets.save_pdf(confirmed.ticket_id, folder / "voucher.pdf").exists()
     assert ferry.bookings.cancel(created.booking_id, max_penalty=1000).refund_amount is not None
-    created = ferry.mcp.create_booking(**chosen)
+
+    created = ferry.mcp.create_booking(**selected)
     confirmed = ferry.mcp.confirm_booking(created.booking_id)
     ticket = ferry.mcp.view_ticket(confirmed.ticket_id)
     assert ticket.ticket_number == confirmed.ticket_number
@@ -64,9 +67,7 @@ def travel(ferry, folder):
 
 
 @pytest.mark.parametrize("number", mostly_long(range(1, max(map(len, VALUES.values())))))
-def test_a_client_makes_the_whole_journey_if_every_assumption_fails(
-    mostly_sync_clients, tmp_path, number
-):
+def test_client_travels_if_every_assumption_fails(mostly_sync_clients, tmp_path, number):
     others = {name: values[1:][:number][-1] for name, values in VALUES.items()}
     if others["mcp_result"] == "naked":  # not JSON-RPC, which the interface requires
         others["mcp_result"] = "text"
@@ -78,7 +79,7 @@ def test_a_client_makes_the_whole_journey_if_every_assumption_fails(
 # The file
 
 
-def test_a_profile_is_read_from_a_file_and_survives_a_reset(tmp_path):
+def test_profile_of_a_file_survives_a_reset(tmp_path):
     file = tmp_path / "profile.json"
     values = {"currency": "upper_case", "mcp_result": "text"}
     file.write_text(json.dumps({**values, "not_reproduced": {"amount": "per_cabin"}}))
@@ -88,14 +89,16 @@ def test_a_profile_is_read_from_a_file_and_survives_a_reset(tmp_path):
     assert sandbox.mcp.current.result == "text"
 
 
-@each(
+@pytest.mark.parametrize(
     ("content", "field"),
     [
-        *((f'{{"{name}": "per_cabin"}}', name) for name in ("colour", "amount")),
-        *((text, "profile") for text in ("[]", "{")),
+        ('{"colour": "per_cabin"}', "colour"),
+        ('{"amount": "per_cabin"}', "amount"),
+        ("[]", "profile"),
+        ("{", "profile"),
     ],
 )
-def test_an_invalid_file_is_refused_by_the_name_of_the_field(tmp_path, content, field):
+def test_invalid_file_names_its_field(tmp_path, content, field):
     file = tmp_path / "profile.json"
     file.write_text(content)
     assert caught(InvalidOrderError, Sandbox, profile=file).field == field

@@ -90,35 +90,49 @@ def test_every_booking_is_the_same_after_a_restart(tmp_path):
     with Sandbox(now=NOW, frozen=True, state=file) as sandbox:
         service = ServiceOf(sandbox)
         ids = every_kind_of_booking(service)
-        records, voucher = service.records(ids), service.voucher(ids[4])
+        records = service.records(ids)
+        voucher = service.voucher(ids[4])
         stages = {record["stage"] for record in records if "stage" in record}
         assert len(stages) == 7, stages
+
     with Sandbox(state=file) as sandbox:
-        again = ServiceOf(sandbox)
-        assert again.records(ids) == records
-        assert again.voucher(ids[4]) == voucher
+        restarted = ServiceOf(sandbox)
+        assert restarted.records(ids) == records
+        assert restarted.voucher(ids[4]) == voucher
+        # The first service goes on in memory: both age alike.
         sandbox.clock.advance(timedelta(days=300))
         service.clock.advance(timedelta(days=300))
-        assert again.records(ids) == service.records(ids)
+        assert restarted.records(ids) == service.records(ids)
 
 
-def test_the_clock_goes_on_after_a_restart_and_seeded_ids_are_not_used_twice(tmp_path):
-    how = {"state": tmp_path / "state", "seed": 5}
-    moment = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=timezone.utc)
-    with Sandbox(**how) as sandbox:
-        sandbox.clock.travel_to(moment)
-        ids = {ServiceOf(sandbox).create()["booking_id"]}
-    with Sandbox(now=NOW, frozen=True, **how) as sandbox:
+MOMENT = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=timezone.utc)
+
+
+def test_clock_runs_on_after_a_restart(tmp_path):
+    options = {"state": tmp_path / "state"}
+    with Sandbox(**options) as sandbox:
+        sandbox.clock.travel_to(MOMENT)
+    with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         assert not sandbox.clock.frozen
-        assert moment <= sandbox.clock.now() < moment + timedelta(days=1)
+        assert MOMENT <= sandbox.clock.now() < MOMENT + timedelta(days=1)
+
+
+def test_frozen_clock_stands_still_after_a_restart(tmp_path):
+    options = {"state": tmp_path / "state"}
+    with Sandbox(**options) as sandbox:
         sandbox.clock.freeze()
-        sandbox.clock.travel_to(moment)
-        ids.add(ServiceOf(sandbox).create()["booking_id"])
-    with Sandbox(**how) as sandbox:
+        sandbox.clock.travel_to(MOMENT)
+    with Sandbox(**options) as sandbox:
         assert sandbox.clock.frozen
-        assert sandbox.clock.now() == moment
-        ids.add(ServiceOf(sandbox).create()["booking_id"])
-    assert len(ids) == 3
+        assert sandbox.clock.now() == MOMENT
+
+
+def test_ids_of_a_seed_are_not_used_twice(tmp_path):
+    ids = []
+    for _ in range(3):
+        with Sandbox(state=tmp_path / "state", seed=5) as sandbox:
+            ids.append(ServiceOf(sandbox).create()["booking_id"])
+    assert len(set(ids)) == 3
 
 
 def names_of_bookings(**options):
@@ -135,68 +149,132 @@ def names_of_bookings(**options):
     return names
 
 
-def test_a_seed_determines_the_ids_of_bookings_and_without_one_they_are_random():
-    first, random = names_of_bookings(seed=7), names_of_bookings()
-    assert first == names_of_bookings(seed=7)
-    assert len(set(first)) == len(first) == len(random) == 11
-    for others in (names_of_bookings(seed=8), random):
-        assert set(others).isdisjoint({*first, *names_of_bookings()})
+@pytest.fixture(scope="module")
+def seeded_names():
+    return names_of_bookings(seed=7)
 
 
-def test_a_reset_restarts_the_ids_of_a_seed_and_empties_the_file(tmp_path):
-    for seed, file in ((7, None), (7, tmp_path / "seeded"), (None, tmp_path / "random")):
-        how = {"seed": seed, "state": file}
-        with Sandbox(now=NOW, frozen=True, **how) as sandbox:
-            names = []
-            for _ in range(2):
-                names.append(ServiceOf(sandbox).create()["booking_id"])
-                sandbox.reset()
-                assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
-        with Sandbox(**how) as sandbox:
-            assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
-        assert (names[0] == names[1]) == (seed == 7), file
+def test_seed_determines_the_ids_of_bookings(seeded_names):
+    assert names_of_bookings(seed=7) == seeded_names
+    assert len(set(seeded_names)) == len(seeded_names) == 11
 
 
-def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(state, "_TIMEOUT", 0.01)
+def test_another_seed_has_other_ids(seeded_names):
+    assert set(names_of_bookings(seed=8)).isdisjoint(seeded_names)
+
+
+def test_ids_without_a_seed_are_random(seeded_names):
+    random = names_of_bookings()
+    assert len(random) == 11
+    assert set(random).isdisjoint([*seeded_names, *names_of_bookings()])
+
+
+@pytest.mark.parametrize(
+    ("seed", "file_name", "repeats"),
+    [
+        pytest.param(7, None, True, id="seed-in-memory"),
+        pytest.param(7, "state", True, id="seed-with-a-file"),
+        pytest.param(None, "state", False, id="random-with-a-file"),
+    ],
+)
+def test_reset_restarts_the_ids_of_a_seed(tmp_path, seed, file_name, repeats):
+    state = None if file_name is None else tmp_path / file_name
+    with Sandbox(now=NOW, frozen=True, seed=seed, state=state) as sandbox:
+        first = ServiceOf(sandbox).create()["booking_id"]
+        sandbox.reset()
+        second = ServiceOf(sandbox).create()["booking_id"]
+    assert (first == second) == repeats
+
+
+def test_reset_empties_the_file(tmp_path):
+    with Sandbox(now=NOW, frozen=True, state=tmp_path / "state") as sandbox:
+        booking_id = ServiceOf(sandbox).create()["booking_id"]
+        sandbox.reset()
+        assert ServiceOf(sandbox).refusal("bookings.get", id=booking_id)[0] == 404
+    with Sandbox(state=tmp_path / "state") as sandbox:
+        assert ServiceOf(sandbox).refusal("bookings.get", id=booking_id)[0] == 404
+
+
+# The file
+
+
+def test_files_are_private(tmp_path):
     file = tmp_path / "state"
     file.touch(mode=0o644)
     with Sandbox(state=file) as sandbox:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        second = Sandbox(state=file)
+        ServiceOf(sandbox).create()
+        assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
+
+
+def test_file_has_one_user_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(state, "_TIMEOUT", 0.01)
+    file = tmp_path / "state"
+    second = Sandbox(state=file)
+    with Sandbox(state=file):
         with pytest.raises(OSError, match="another service"):
             second.start()
         assert not second.running
-        ServiceOf(sandbox).create()
-        assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
     with second:
         assert second.running
 
 
-def test_a_path_of_another_kind_is_an_error_and_is_not_changed(tmp_path):
-    names = ("text", "database", "folder", "pipe")
-    text, database, folder, pipe = paths = [tmp_path / name for name in names]
-    text.write_bytes(b"my diary, " * 200)
-    with closing(sqlite3.connect(database)) as other:
+def make_text(path):
+    path.write_bytes(b"my diary, " * 200)
+
+
+def make_database(path):
+    with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE diary (day TEXT)")
-    before = text.read_bytes(), database.read_bytes()
-    folder.mkdir(mode=0o755)
-    os.mkfifo(pipe, 0o644)
+
+
+def make_folder(path):
+    path.mkdir(mode=0o755)
+
+
+def make_pipe(path):
+    os.mkfifo(path, 0o644)
+
+
+@pytest.mark.parametrize("make", [make_text, make_database])
+def test_other_file_is_refused_unchanged(tmp_path, make):
+    path = tmp_path / "state"
+    make(path)
+    content = path.read_bytes()
+    with pytest.raises(OSError, match="is not a state file"):
+        Sandbox(state=path).start()
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("make", [make_folder, make_pipe])
+def test_path_of_another_kind_is_refused_unchanged(tmp_path, make):
+    path = tmp_path / "state"
+    make(path)
+    mode = path.stat().st_mode
+    with pytest.raises(OSError, match="is not a state file"):
+        Sandbox(state=path).start()
+    assert path.stat().st_mode == mode
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"], ids=ascii)
+def test_impossible_name_of_a_file_is_refused(name):
+    with pytest.raises(OSError, match="is not a valid file name"):
+        Sandbox(state=name).start()
+
+
+def test_long_name_of_a_file_is_refused(tmp_path):
+    with pytest.raises(OSError, match="too long"):
+        Sandbox(state=tmp_path / ("a" * 300)).start()
+
+
+def test_deep_path_of_a_file_is_refused(tmp_path):
     deep = tmp_path.joinpath(*["d" * 200] * 9)
     deep.mkdir(parents=True)  # SQLite takes shorter paths than the system
-    for path, problem in (
-        *((path, "is not a state file") for path in paths),
-        *((path, "is not a valid file name") for path in ("a\0b", "a\ud800b")),
-        (tmp_path / ("a" * 300), "too long"),
-        (deep / "state", "unable to open"),
-    ):
-        with pytest.raises(OSError, match=problem):
-            Sandbox(state=path).start()
-    assert (text.read_bytes(), database.read_bytes()) == before
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, pipe)] == [0o755, 0o644]
+    with pytest.raises(OSError, match="unable to open"):
+        Sandbox(state=deep / "state").start()
 
 
-def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):
+def test_record_that_cannot_be_read_shows_no_traveller(tmp_path):
     file = tmp_path / "state"
     with Sandbox(now=NOW, state=file) as sandbox:
         ServiceOf(sandbox).create(passengers=(LADY,))
@@ -209,7 +287,7 @@ def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):
 
 
 @LONG
-def test_a_booking_outlives_a_killed_service(tmp_path):
+def test_booking_outlives_a_killed_service(tmp_path):
     command = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port=0", "--token=made-up"]
     command += ["--organisation-token=org", "--state=state", "--now", NOW.isoformat(), "--frozen"]
     tokens = SimpleNamespace(token="made-up", organisation_token="org", clock=Clock(NOW), faults=())
@@ -228,7 +306,7 @@ def test_a_booking_outlives_a_killed_service(tmp_path):
 
 @pytest.fixture
 def kept(tmp_path):
-    """A service that keeps its bookings in a file, and the path of the file."""
+    """Return a service that keeps its bookings in a file, and the path of the file."""
     file = tmp_path / "state"
     with Sandbox(now=NOW, state=file) as sandbox:
         yield sandbox, file

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -15,13 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.api.openapi.pages import file_response
 from ferry_sdk.sandbox.clock import to_utc
 from ferry_sdk.sandbox.counters import Effect
-from ferry_sdk.sandbox.faults.fault import Fault
+from ferry_sdk.sandbox.faults.fault import Fault, FaultRequest
 from ferry_sdk.sandbox.faults.kinds import FaultKind
-from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
     is_this_machine,
@@ -31,7 +29,12 @@ from ferry_sdk.sandbox.http.conventions import (
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
-from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
+from ferry_sdk.sandbox.requests.control import (
+    ClockUpdate,
+    ControlModel,
+    CountersQuery,
+    RequestsQuery,
+)
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.responses import control as responses
 from ferry_sdk.sandbox.responses.fields import JsonObject
@@ -54,21 +57,25 @@ class Control:
 
     def routes(self) -> list[BaseRoute]:
         """Return one route for each path, so that a 405 names all its methods."""
-        rows: dict[str, dict[str, Endpoint]] = {}
-        for each in ENDPOINTS:
-            rows.setdefault(each.path, {})[each.method] = each
-        return [
-            Route("/_sandbox/", self._page, methods=["GET"]),
-            *(
-                Route(path, partial(self._answer, methods), methods=list(methods))
-                for path, methods in rows.items()
-            ),
-        ]
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in ENDPOINTS:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+
+        routes: list[BaseRoute] = [Route("/_sandbox/", self._page, methods=["GET"])]
+        for path, by_method in by_path.items():
+            answer = partial(self._answer, by_method)
+            routes.append(Route(path, answer, methods=list(by_method)))
+        return routes
 
     async def _page(self, request: Request) -> Response:
-        """Answer with the page. It shows nothing by itself, so that it can ask for the token."""
-        denied = None if self.tokens.control else self._access_error(request)
-        return denied or file_response("control.html")
+        """Answer with the page.
+
+        The page shows nothing by itself. If there is a control token, anybody may load the page,
+        because it asks for the token.
+        """
+        if self.tokens.control is None and (denied := self._access_error(request)) is not None:
+            return denied
+        return file_response("control.html")
 
     def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
@@ -76,16 +83,26 @@ class Control:
 
     def move_clock(self, fields: _Fields) -> responses.ClockReading:
         """Move, freeze or resume the clock."""
+        clock = self.service.clock
         update = parse_fields(ClockUpdate, fields)
+
         # Validate everything first: an invalid update changes nothing.
-        moment = to_utc(update.travel_to or self.service.clock.now())
+        moment = to_utc(update.travel_to or clock.now())
         to_utc(moment + timedelta(seconds=update.advance or 0))
-        if update.frozen is not None:
-            (self.service.clock.freeze if update.frozen else self.service.clock.resume)()
+
+        if update.frozen is True:
+            clock.freeze()
+        elif update.frozen is False:
+            clock.resume()
         if update.travel_to is not None:
-            self.service.clock.travel_to(update.travel_to)
+            clock.travel_to(update.travel_to)
         if update.advance is not None:
-            self.service.clock.advance(update.advance)
+            clock.advance(update.advance)
+        return self.read_clock({})
+
+    def reset_clock(self, _: _Fields) -> responses.ClockReading:
+        """Restore the initial time."""
+        self.service.clock.reset()
         return self.read_clock({})
 
     def list_faults(self, _: _Fields) -> responses.FaultsState:
@@ -99,31 +116,43 @@ class Control:
         """Request a fault."""
         return self.service.faults.add(Fault.read(fields)).to_wire()
 
+    def clear_faults(self, _: _Fields) -> responses.FaultsState:
+        """Remove all faults."""
+        self.service.faults.clear()
+        return self.list_faults({})
+
     def list_kinds(self, _: _Fields) -> JsonObject:
         """List the kinds of fault, with the JSON Schema of their details."""
         return {kind.value: kind.details.model_json_schema() for kind in FaultKind}
 
     def list_trial_routes(self, _: _Fields) -> responses.TrialRoutes:
         """List the routes that each misbehave in one way."""
+        journeys = Network.load(with_trials=True).journeys.values()
         return {
             "routes": [
                 {
-                    "company": way.route.companies[0],
-                    "depart_code": way.depart.code,
-                    "arrive_code": way.arrive.code,
-                    "journey_id": way.id,
-                    "route": f"{way.depart.name} → {way.arrive.name}",
-                    "happens": way.route.happens,
+                    "company": journey.route.companies[0],
+                    "depart_code": journey.depart.code,
+                    "arrive_code": journey.arrive.code,
+                    "journey_id": journey.id,
+                    "route": f"{journey.depart.name} → {journey.arrive.name}",
+                    "happens": journey.route.happens,
                 }
-                for way in Network.load(with_trials=True).journeys.values()
-                if way.route.happens
+                for journey in journeys
+                if journey.route.happens
             ]
         }
 
     def list_requests(self, fields: _Fields) -> responses.RequestsState:
         """List the latest requests."""
-        wanted = parse_fields(RequestsQuery, fields).correlation_id
-        return {"requests": [_record(each) for each in self.log.entries(wanted)]}
+        query = parse_fields(RequestsQuery, fields)
+        entries = self.log.entries(query.correlation_id)
+        return {"requests": [_record(entry) for entry in entries]}
+
+    def clear_requests(self, _: _Fields) -> responses.RequestsState:
+        """Forget the requests."""
+        self.log.clear()
+        return self.list_requests({})
 
     def list_bookings(self, _: _Fields) -> responses.BookingsState:
         """List the latest bookings, without travellers."""
@@ -131,16 +160,22 @@ class Control:
 
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""
+        counters = self.service.counters
         after = parse_fields(CountersQuery, fields).after
-        effects = self.service.counters.effects
+        effects = counters.effects
         end = after + _PAGE
         return {
-            "requests": dict(self.service.counters.requests),
+            "requests": dict(counters.requests),
             "effects": [_record(effect) for effect in effects[after:end]],
             "totals": dict(Counter(effect.operation for effect in effects)),
             "next": end if end < len(effects) else None,
-            "connections": self.service.counters.connections,
+            "connections": counters.connections,
         }
+
+    def reset_counters(self, _: _Fields) -> responses.CountersState:
+        """Set every counter to zero."""
+        self.service.counters.reset()
+        return self.read_counters({})
 
     def read_options(self, _: _Fields) -> JsonObject:
         """Read the options of /mcp."""
@@ -151,20 +186,29 @@ class Control:
         self.switches.set(**fields)
         return self.read_options({})
 
+    def reset_options(self, _: _Fields) -> JsonObject:
+        """Restore the initial options of /mcp."""
+        self.switches.reset()
+        return self.read_options({})
+
     def reset_all(self, _: _Fields) -> JsonObject:
         """Clear bookings, faults, counters and sessions; restore the clock and the options."""
         self.reset()
         return {}
 
-    async def _answer(self, rows: Mapping[str, Endpoint], request: Request) -> Response:
+    async def _answer(self, by_method: Mapping[str, Endpoint], request: Request) -> Response:
         """Answer a request of one path; HEAD is answered as GET without a body."""
         if (denied := self._access_error(request)) is not None:
             return denied
-        row = rows["GET" if request.method == "HEAD" else request.method]
+
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = by_method[method]
         try:
-            if row.method == "GET":
-                return JSONResponse(row.handle(self, dict(request.query_params)))
-            return JSONResponse(row.handle(self, _parse_body(await request.body())))
+            if method == "GET":
+                fields: _Fields = dict(request.query_params)
+            else:
+                fields = _parse_body(await request.body())
+            return JSONResponse(endpoint.perform(self, fields))
         except InvalidOrderError as error:
             return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
         except ValueError as error:
@@ -187,34 +231,170 @@ class Control:
 
 
 class Endpoint(NamedTuple):
-    """One method of one path of the controls: a row of `controls.json`.
+    """One method of one path of the controls.
 
     Attributes:
-        answer: The place of the type of its answer.
-        fields: The place of the model of its body, or of its query if the method is GET.
-        first: What it does before it answers, such as `clock.reset`; then it takes no fields.
-        handler: The method of `Control` that answers; by default the one with its name.
+        name: The name in the OpenAPI document.
+        summary: What it does.
+        method: The HTTP method.
+        path: The path.
+        perform: The method of `Control` that performs it.
+        answer: The type of its answer.
+        fields: The model of its body, or of its query if the method is GET.
     """
 
     name: str
     summary: str
     method: str
     path: str
-    answer: str
-    fields: str | None = None
-    first: str | None = None
-    handler: str | None = None
-
-    def handle(self, control: Control, fields: _Fields) -> object:
-        """Return the answer."""
-        if self.first is not None:
-            attrgetter(self.first)(control)()
-            fields = {}
-        return getattr(control, self.handler or self.name)(fields)
+    perform: Callable[[Control, _Fields], object]
+    answer: Any
+    fields: type[ControlModel] | None = None
 
 
-_ROWS: dict[str, dict[str, str]] = data_beside(__file__, "controls.json")
-ENDPOINTS = tuple(Endpoint(name, **row) for name, row in _ROWS.items())
+ENDPOINTS = (
+    Endpoint(
+        "read_clock",
+        summary="Read the clock",
+        method="GET",
+        path="/_sandbox/clock",
+        perform=Control.read_clock,
+        answer=responses.ClockReading,
+    ),
+    Endpoint(
+        "move_clock",
+        summary="Move, freeze or resume the clock",
+        method="POST",
+        path="/_sandbox/clock",
+        perform=Control.move_clock,
+        answer=responses.ClockReading,
+        fields=ClockUpdate,
+    ),
+    Endpoint(
+        "reset_clock",
+        summary="Restore the initial time",
+        method="DELETE",
+        path="/_sandbox/clock",
+        perform=Control.reset_clock,
+        answer=responses.ClockReading,
+    ),
+    Endpoint(
+        "list_faults",
+        summary="List the faults",
+        method="GET",
+        path="/_sandbox/faults",
+        perform=Control.list_faults,
+        answer=responses.FaultsState,
+    ),
+    Endpoint(
+        "add_fault",
+        summary="Request a fault",
+        method="POST",
+        path="/_sandbox/faults",
+        perform=Control.add_fault,
+        answer=FaultRequest,
+        fields=FaultRequest,
+    ),
+    Endpoint(
+        "clear_faults",
+        summary="Remove all faults",
+        method="DELETE",
+        path="/_sandbox/faults",
+        perform=Control.clear_faults,
+        answer=responses.FaultsState,
+    ),
+    Endpoint(
+        "list_kinds",
+        summary="List the kinds of fault, with the JSON Schema of their details",
+        method="GET",
+        path="/_sandbox/faults/kinds",
+        perform=Control.list_kinds,
+        answer=JsonObject,
+    ),
+    Endpoint(
+        "list_trial_routes",
+        summary="List the routes that each misbehave in one way",
+        method="GET",
+        path="/_sandbox/trial-routes",
+        perform=Control.list_trial_routes,
+        answer=responses.TrialRoutes,
+    ),
+    Endpoint(
+        "list_requests",
+        summary="List the latest requests",
+        method="GET",
+        path="/_sandbox/requests",
+        perform=Control.list_requests,
+        answer=responses.RequestsState,
+        fields=RequestsQuery,
+    ),
+    Endpoint(
+        "clear_requests",
+        summary="Forget the requests",
+        method="DELETE",
+        path="/_sandbox/requests",
+        perform=Control.clear_requests,
+        answer=responses.RequestsState,
+    ),
+    Endpoint(
+        "list_bookings",
+        summary="List the latest bookings, without travellers",
+        method="GET",
+        path="/_sandbox/bookings",
+        perform=Control.list_bookings,
+        answer=responses.BookingsState,
+    ),
+    Endpoint(
+        "read_counters",
+        summary="Read the counters",
+        method="GET",
+        path="/_sandbox/counters",
+        perform=Control.read_counters,
+        answer=responses.CountersState,
+        fields=CountersQuery,
+    ),
+    Endpoint(
+        "reset_counters",
+        summary="Set every counter to zero",
+        method="DELETE",
+        path="/_sandbox/counters",
+        perform=Control.reset_counters,
+        answer=responses.CountersState,
+    ),
+    Endpoint(
+        "read_options",
+        summary="Read the options of /mcp",
+        method="GET",
+        path="/_sandbox/options",
+        perform=Control.read_options,
+        answer=McpOptions,
+    ),
+    Endpoint(
+        "set_options",
+        summary="Change some options of /mcp",
+        method="PATCH",
+        path="/_sandbox/options",
+        perform=Control.set_options,
+        answer=McpOptions,
+        fields=McpOptions,
+    ),
+    Endpoint(
+        "reset_options",
+        summary="Restore the initial options of /mcp",
+        method="DELETE",
+        path="/_sandbox/options",
+        perform=Control.reset_options,
+        answer=McpOptions,
+    ),
+    Endpoint(
+        "reset_all",
+        summary="Clear bookings, faults, counters and sessions; restore the clock and the options",
+        method="POST",
+        path="/_sandbox/reset",
+        perform=Control.reset_all,
+        answer=JsonObject,
+    ),
+)
 
 
 def _record(entry: LoggedRequest | Effect) -> Any:  # noqa: ANN401 -- a record of `responses`

@@ -26,10 +26,20 @@ def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
     """Return the routes of the endpoints, of the voucher files and of the health check."""
     api = _Api(service, tokens)
     endpoints = [
-        api.route(each.method, each.path, each.name, partial(api.answer, each))
-        for each in ENDPOINTS
+        api.route(
+            method=endpoint.method,
+            path=endpoint.path,
+            operation=endpoint.name,
+            respond=partial(api.answer, endpoint),
+        )
+        for endpoint in ENDPOINTS
     ]
-    voucher = api.route("GET", "/voucher/{ticket_id}/{key}.pdf", "voucher.file", api.voucher)
+    voucher = api.route(
+        method="GET",
+        path="/voucher/{ticket_id}/{key}.pdf",
+        operation="voucher.file",
+        respond=api.voucher,
+    )
     return [*endpoints, voucher, Route("/health", _health, methods=["GET"])]
 
 
@@ -46,16 +56,21 @@ class _Api:
         self._tokens = tokens
 
     def route(
-        self, method: str, path: str, operation: str, work: Callable[[Request, bytes], Response]
+        self,
+        *,
+        method: str,
+        path: str,
+        operation: str,
+        respond: Callable[[Request, bytes], Response],
     ) -> Route:
-        """Return the route of an operation that a function performs in a thread."""
+        """Return the route of an operation; `respond` performs it in a thread."""
 
         async def handle(request: Request) -> Response:
             body = await request.body()  # a request whose body is too large is not counted
             self._service.counters.request(operation)
 
             async def produce() -> Response:
-                return await run_in_threadpool(work, request, body)
+                return await run_in_threadpool(respond, request, body)
 
             return await self._service.faults.around(operation, request, produce)
 
@@ -76,35 +91,37 @@ class _Api:
         access = self._tokens.access_of(request.headers.get("authorization"))
         if access is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
-            return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
+            return error_response(request, 401, "UNAUTHORIZED", "unauthorized", headers=challenge)
         if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
-        arguments = _arguments(request, body if endpoint.method == "POST" else b"")
-        if isinstance(arguments, Response):
-            return arguments
-        if arguments.keys() & request.path_params.keys():  # the id in the path is no field
+
+        fields = _read_fields(request, body if endpoint.method == "POST" else b"")
+        if isinstance(fields, Response):
+            return fields
+        if fields.keys() & request.path_params.keys():  # the body must not repeat the id
             return error_response(request, 422, "VALIDATION_ERROR", "unknown_field")
+
         caller = caller_of(request, access, "rest")
         try:
-            arguments = {**arguments, **request.path_params}
+            arguments = {**fields, **request.path_params}
             answer = self._service.perform(endpoint.name, arguments, caller)
         except ServiceError as error:
             return JSONResponse(error.to_wire(), error.status)
         return JSONResponse(answer, endpoint.success)
 
 
-def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response:
-    """Return the arguments in the body, or the error response if it cannot be read."""
+def _read_fields(request: Request, body: bytes) -> Mapping[str, object] | Response:
+    """Return the fields of the body, or the error response if it cannot be read."""
     if not body:
         return {}
     if not has_json(request):
         return error_response(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
     try:
-        arguments = parse_json(body)
+        fields = parse_json(body)
     except ValueError:
         return error_response(request, 400, "MALFORMED_JSON", "malformed_json")
-    if isinstance(arguments, dict):
-        return arguments
+    if isinstance(fields, dict):
+        return fields
     return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
 
 

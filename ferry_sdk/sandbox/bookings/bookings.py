@@ -38,7 +38,10 @@ class Booking:
     @property
     def crossings(self) -> list[tuple[Ticket, Leg]]:
         """The crossings with their tickets, in order of departure."""
-        return [(ticket, leg) for ticket in self.tickets for leg in ticket.legs]
+        crossings: list[tuple[Ticket, Leg]] = []
+        for ticket in self.tickets:
+            crossings += [(ticket, leg) for leg in ticket.legs]
+        return crossings
 
     @property
     def total(self) -> Decimal:
@@ -96,7 +99,9 @@ class Booking:
         """
         tickets = self.open_tickets
         if not tickets:
-            raise conflict("booking_cancelled" if self.stage is Stage.VOIDED else "booking_expired")
+            is_cancelled = self.stage is Stage.VOIDED
+            raise conflict("booking_cancelled" if is_cancelled else "booking_expired")
+
         for ticket in tickets:
             ticket.check_cancellable(now)
         return sum((ticket.cancel(now) for ticket in tickets), start=NO_FEE)
@@ -110,16 +115,19 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
     statuses = {ticket.status for ticket in tickets}
     if TicketStatus.PENDING in statuses:
         return Stage.IN_PROGRESS
+
     if TicketStatus.ISSUED in statuses:
         others = statuses - {TicketStatus.ISSUED}
         if not others:
             return Stage.TICKETED
-        voided = others == {TicketStatus.CANCELED}
-        return Stage.PARTIALLY_VOIDED if voided else Stage.PARTIALLY_TICKETED
+        is_rest_cancelled = others == {TicketStatus.CANCELED}
+        return Stage.PARTIALLY_VOIDED if is_rest_cancelled else Stage.PARTIALLY_TICKETED
+
     waiting = [ticket for ticket in tickets if ticket.status in WAITING]
     if waiting:
-        paid = all(ticket.paid for ticket in waiting)
-        return Stage.ISSUANCE_DUE if paid else Stage.PAYMENT_DUE
+        is_paid = all(ticket.paid for ticket in waiting)
+        return Stage.ISSUANCE_DUE if is_paid else Stage.PAYMENT_DUE
+
     if TicketStatus.FAILED in statuses:
         return Stage.REJECTED
     return Stage.VOIDED if TicketStatus.CANCELED in statuses else Stage.LAPSED
@@ -127,14 +135,16 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
 
 def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
     """Return the status of the ticket with the least progress."""
-    progress = [TicketStatus.FAILED, *TicketStatus].index
-    return min((ticket.status for ticket in tickets), key=progress)
+    # The enumeration lists the statuses in the order of a ticket's life; a failed one comes first.
+    by_progress = [TicketStatus.FAILED, *TicketStatus]
+    return min((ticket.status for ticket in tickets), key=by_progress.index)
 
 
 def payment_of(tickets: Sequence[Ticket]) -> PaymentStatus:
     """Return the payment status; final tickets count only if there are no others."""
     counted = [ticket for ticket in tickets if ticket.status not in GONE] or tickets
-    paid = sum(ticket.paid for ticket in counted)
-    if paid == len(counted):
+    if all(ticket.paid for ticket in counted):
         return PaymentStatus.PAID
-    return PaymentStatus.PARTIALLY_PAID if paid else PaymentStatus.UNPAID
+    if any(ticket.paid for ticket in counted):
+        return PaymentStatus.PARTIALLY_PAID
+    return PaymentStatus.UNPAID

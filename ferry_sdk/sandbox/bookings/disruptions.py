@@ -10,8 +10,8 @@ from datetime import timedelta
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking
 from ferry_sdk.sandbox.bookings.tickets import GONE
+from ferry_sdk.sandbox.faults.details import DepartureMoved, Disruption, SailingCancelled
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import DepartureMoved, Disruption, SailingCancelled
 from ferry_sdk.sandbox.requests.access import CallContext
 
 
@@ -22,14 +22,15 @@ def apply_disruptions(booking: Booking, faults: Faults, context: CallContext) ->
         if details.index >= len(booking.crossings):
             return False
         ticket, leg = booking.crossings[details.index]
-        if leg.moved and isinstance(details, DepartureMoved):
+        if isinstance(details, DepartureMoved) and leg.moved:
             return False
-        is_issued = ticket.status is TicketStatus.ISSUED
-        is_open = ticket.status not in GONE and context.now < leg.offer.ends_at
-        return is_open and (is_issued or not details.only_issued)
+        if details.only_issued and ticket.status is not TicketStatus.ISSUED:
+            return False
+        return ticket.status not in GONE and context.now < leg.offer.ends_at
 
     if cancelled := faults.take(SailingCancelled, context.operation, applies):
-        booking.crossings[cancelled.index][0].end(TicketStatus.CANCELED)
+        ticket, _ = booking.crossings[cancelled.index]
+        ticket.end(TicketStatus.CANCELED)
     if moved := faults.take(DepartureMoved, context.operation, applies):
         ticket, leg = booking.crossings[moved.index]
         ticket.move(leg, timedelta(minutes=moved.minutes))

@@ -43,8 +43,13 @@ def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedel
         notice: The company's factor on the hours of the schedule.
         left: The time left before departure; after departure everything is kept.
     """
-    shares = (
-        kept for hours, kept in FEE_SCHEDULES[family] if left >= timedelta(hours=hours) * notice
-    )
-    penalty = round_to_cents(paid * next(shares, 100) / 100)
+    percentage = _kept_percentage(family, notice, left)
+    penalty = round_to_cents(paid * percentage / 100)
     return Fee(penalty, paid - penalty)
+
+
+def _kept_percentage(family: str, notice: float, left: timedelta) -> int:
+    for hours, percentage in FEE_SCHEDULES[family]:
+        if left >= timedelta(hours=hours) * notice:
+            return percentage
+    return 100

@@ -30,7 +30,8 @@ _MANDATORY = {Stage.PAYMENT_DUE: "Pay", Stage.ISSUANCE_DUE: "Issue"}
 
 def booking_record(booking: Booking, context: CallContext) -> JsonObject:
     """Return a booking, as the read endpoint answers it."""
-    payment, language = payment_of(booking.tickets), context.caller.language
+    payment = payment_of(booking.tickets)
+    language = context.caller.language
     return {
         **created_record(booking, context.now),
         "payment_status": payment,
@@ -82,24 +83,30 @@ def summary_record(booking: Booking) -> BookingSummary:
 
 def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> JsonObject:
     """Return a ticket, as the read endpoint answers it."""
-    issued, language = ticket.status is TicketStatus.ISSUED, context.caller.language
-    pending = ticket.status is TicketStatus.PENDING
+    language = context.caller.language
+    number = None if ticket.status is TicketStatus.PENDING else ticket.number
+    directions = "+".join(leg.offer.direction.upper() for leg in ticket.legs)
+    passenger_fields = set(TicketPassenger.model_fields)
+    code = booking.reference
+    if ticket.status is TicketStatus.ISSUED:
+        code = f"{booking.reference}/{ticket.number}"
+
     return {
         "id": ticket.id,
         "status": ticket.status,
-        "ticket_number": None if pending else ticket.number,
+        "ticket_number": number,
         "pdf_url": voucher_url(ticket, context),
-        "direction": TicketDirection("+".join(leg.offer.direction.upper() for leg in ticket.legs)),
+        "direction": TicketDirection(directions),
         "vehicle": vehicle_of(booking, ticket),
         "passengers": [
-            passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
+            passenger.model_dump(mode="json", include=passenger_fields)
             for passenger in booking.passengers
         ],
         "availability": {
             leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
             for leg in ticket.legs
         },
-        "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
+        "qr_code": qr_code(code),
         "boarding_time": ticket.boards_at.isoformat(),
     }
 
@@ -120,20 +127,28 @@ def pricing_record(booking: Booking, access: Access, language: str) -> JsonObjec
     if access not in _ROLES:
         return None
     role, rate = _ROLES[access]
-    settlement = [ticket.settlement for ticket in booking.tickets if ticket.settlement is not None]
+
+    settlements = [each.settlement for each in booking.tickets if each.settlement is not None]
     charged = sum((ticket.charged for ticket in booking.tickets), start=ZERO)
-    received = charged - sum((fee.refund for fee in settlement), start=ZERO)
+    received = charged - sum((fee.refund for fee in settlements), start=ZERO)
     commission = round_to_cents(received * rate)
-    first = booking.passengers[0]
-    buyer = booking.contact.name if booking.contact else f"{first.first_name} {first.last_name}"
-    companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
-    label = text("label_commission", language)
-    kept = {"key": "commission", "label": label, "amount": float(commission)}
+
+    if booking.contact is not None:
+        buyer = booking.contact.name
+    else:
+        first = booking.passengers[0]
+        buyer = f"{first.first_name} {first.last_name}"
+    companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)  # in order, once
+    line = {
+        "key": "commission",
+        "label": text("label_commission", language),
+        "amount": float(commission),
+    }
     return {
         "viewer_role": role,
         "currency": CURRENCY,
         "received": _amount(received, from_label=buyer, from_kind="customer"),
-        "kept": {"total": float(commission), "lines": [kept]},
+        "kept": {"total": float(commission), "lines": [line]},
         "reverse": _amount(received - commission, to_label=", ".join(companies), to_kind="carrier"),
         "balance": {
             "mutated": charged > ZERO,
@@ -178,19 +193,24 @@ def possible_actions(booking: Booking, now: datetime) -> JsonObject:
     actions: JsonObject = {}
     if stage in _MANDATORY:
         actions[_MANDATORY[stage]] = _action(ActionType.MANDATORY, booking.expires_at)
-    failed = [ticket.ends_at for ticket in booking.tickets if ticket.status is TicketStatus.FAILED]
-    if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
-        actions["Retry"] = _action(ActionType.MANDATORY, min(failed))
-    sails = booking.cancellable_until
-    if sails is not None and now < sails:
-        actions["Cancel"] = _action(ActionType.OPTIONAL, sails)
+
+    failed = [ticket for ticket in booking.tickets if ticket.status is TicketStatus.FAILED]
+    if failed and stage is not Stage.IN_PROGRESS:
+        retry_until = min(ticket.ends_at for ticket in failed)
+        if now < retry_until:
+            actions["Retry"] = _action(ActionType.MANDATORY, retry_until)
+
+    cancel_until = booking.cancellable_until
+    if cancel_until is not None and now < cancel_until:
+        actions["Cancel"] = _action(ActionType.OPTIONAL, cancel_until)
+
     if any(ticket.status is TicketStatus.ISSUED for ticket in booking.tickets):
         actions["Download"] = _action(ActionType.OPTIONAL, None)
     return actions
 
 
-def _action(importance: ActionType, limit: datetime | None) -> JsonObject:
-    return {"type": importance, "timeLimit": _timestamp(limit), "requestedItems": {}}
+def _action(action_type: ActionType, limit: datetime | None) -> JsonObject:
+    return {"type": action_type, "timeLimit": _timestamp(limit), "requestedItems": {}}
 
 
 def _timestamp(moment: datetime | None) -> str | None:
@@ -234,8 +254,12 @@ def _journey_details(booking: Booking, language: str) -> JsonObject:
 
 
 def vehicle_of(booking: Booking, ticket: Ticket) -> JsonObject | None:
-    """Return the vehicle of a ticket, if it has one."""
-    searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
+    """Return the vehicle of a ticket, if it has one.
+
+    What the booking does not say of its vehicle is taken from the search.
+    """
+    searched = ticket.legs[0].offer.vehicle
+    booked = booking.vehicle
     if searched is None or booked is None:
         return None
     return {

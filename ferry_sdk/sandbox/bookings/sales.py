@@ -24,20 +24,20 @@ from ferry_sdk.sandbox.bookings.records import (
     ticket_record,
     voucher_url,
 )
-from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
+from ferry_sdk.sandbox.bookings.selection import make_tickets, select_cheapest
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import (
+from ferry_sdk.sandbox.faults.details import (
     FailsLater,
     OptionExpired,
     PlaceTaken,
     PriceChange,
     TicketFails,
 )
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests
@@ -66,26 +66,32 @@ class Sales:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
-        self._used: dict[str, Booking] = {}
-        for record in () if self.state is None else self.state.bookings():
-            self._add(load_booking(record, self.offers.network))
+        self._unsaved: dict[str, Booking] = {}
+        if self.state is not None:
+            for record in self.state.bookings():
+                self._add(load_booking(record, self.offers.network))
 
     def save(self) -> None:
         """Save the bookings that were used since the last call, if there is a state file."""
-        used, self._used = self._used, {}
-        if used and self.state is not None:
-            records = {booking.id: dump_booking(booking) for booking in used.values()}
+        unsaved = self._unsaved
+        self._unsaved = {}
+        if unsaved and self.state is not None:
+            records = {booking.id: dump_booking(booking) for booking in unsaved.values()}
             self.state.save_bookings(records, self.ids.used)
 
     def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
-        tickets = chosen_tickets(request, self.offers, self.ids, context.now)
-        request_context.current().journeys.update(_journeys(tickets))
+        tickets = make_tickets(request, self.offers, self.ids, context.now)
+        # The faults of a trial route are found by its journeys, so these are noted first.
+        request_context.current().journeys.update(_journey_ids(tickets))
         self._check_places_of(request, tickets, context)
+
         if change := self.faults.take(PriceChange, context.operation):
-            factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
+            factor = Decimal(str(change.factor))
+            addition = Decimal(str(change.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
+
         booking = Booking(
             tickets=tickets,
             passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
@@ -95,43 +101,54 @@ class Sales:
             reference=self.ids.reference(_REFERENCE_LETTERS, 8),
         )
         self._add(booking)
-        self._used[booking.id] = booking
+        self._unsaved[booking.id] = booking
         self.counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
     def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities, or the cheapest tariff and place of one."""
-        chosen = request.availabilities or [
-            cheapest_selection(request.id or "", request.reservation_type, self.offers)
+        selections = request.availabilities or [
+            select_cheapest(request.id or "", request.reservation_type, self.offers)
         ]
-        return self.create(request.to_rest(chosen), context)
+        return self.create(request.to_rest(selections), context)
 
     def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
-        if self.faults.take(OptionExpired, context.operation, lambda _: bool(booking.expires_at)):
+
+        def can_expire(_: OptionExpired) -> bool:
+            return booking.expires_at is not None
+
+        if self.faults.take(OptionExpired, context.operation, can_expire):
             booking.expire()
-        issuable = booking.issuable_tickets(context.now)
-        for ticket in issuable:
-            # One of a presale holds no places yet, and one that failed no more.
-            held = ticket.holds_place(context.now)
-            self._check_free(() if held else ticket.legs, context.now)
-        issued = issuable
+
+        tickets = booking.issuable_tickets(context.now)
+        for ticket in tickets:
+            # A ticket of a presale holds no places yet, and a failed one holds them no longer.
+            if not ticket.holds_place(context.now):
+                self._check_free(ticket.legs, context.now)
+
         if failure := self.faults.take(TicketFails, context.operation):
-            failing = _chosen(booking, issuable, failure.index)
+            failing = _ticket_at(booking, failure.index, among=tickets)
             failing.status = TicketStatus.FAILED
-            issued = [ticket for ticket in issuable if ticket is not failing]
-        if not issued:
+            tickets = [ticket for ticket in tickets if ticket is not failing]
+        if not tickets:
             raise conflict("company_refused")
-        for ticket in issued:
-            ticket.issue(context.now, self._number(ticket))
-        first = issued[0]
-        answer = {"ticket_id": first.id, "ticket_number": first.number}
+        for ticket in tickets:
+            ticket.issue(context.now, self._new_number(ticket))
+
+        first = tickets[0]
+        answer = {
+            "booking_id": booking.id,
+            "status": "confirmed",
+            "ticket_id": first.id,
+            "ticket_number": first.number,
+        }
         if later := self.faults.take(FailsLater, context.operation):
-            failing = _chosen(booking, issued, later.index)
+            failing = _ticket_at(booking, later.index, among=tickets)
             failing.fail_after(context.now, timedelta(seconds=later.seconds))
         self.counters.effect("bookings.confirm", booking.id)
-        return {"booking_id": booking.id, "status": "confirmed", **answer}
+        return answer
 
     def booking(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a booking."""
@@ -142,10 +159,14 @@ class Sales:
         booking = self._booking(request.booking_id, context, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
             raise invalid("booking_reference", "reference_differs")
+
         fee = booking.cancel(context.now)
         self.counters.effect("bookings.cancel", booking.id)
-        refund = float(fee.refund)
-        return {"booking_id": booking.id, "status": "cancelled", "refund_amount": refund}
+        return {
+            "booking_id": booking.id,
+            "status": "cancelled",
+            "refund_amount": float(fee.refund),
+        }
 
     def cancellation_fee(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return the fee of cancelling a booking or a ticket, without cancelling it."""
@@ -180,6 +201,7 @@ class Sales:
         _, ticket = self._ticket(request.ticket_id, context, "ticket_id")
         if request.ticket_number not in {None, ticket.number}:
             raise invalid("ticket_number", "number_differs")
+
         ticket.cancel(context.now)
         self.counters.effect("tickets.cancel", ticket.id)
         return {"ticket_id": ticket.id, "status": "cancelled"}
@@ -208,13 +230,14 @@ class Sales:
 
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
-        booked = self._tickets.get(ticket_id)
-        if booked is None:
+        if ticket_id not in self._tickets:
             return None
-        booking, ticket = booked
+        booking, ticket = self._tickets[ticket_id]
         ticket.settle(now)
         is_right_key = hmac.compare_digest(key.encode(), ticket.key.encode())
-        return voucher(ticket, booking) if is_right_key and ticket.voucher_ready(now) else None
+        if not is_right_key or not ticket.voucher_ready(now):
+            return None
+        return voucher(ticket, booking)
 
     def _add(self, booking: Booking) -> None:
         self._bookings[booking.id] = booking
@@ -223,30 +246,45 @@ class Sales:
             if ticket.number is not None:
                 self._numbers.add(ticket.number)
             for leg in ticket.legs:
-                reservation = leg.place.units, ticket.holds_place
-                self.offers.inventory.add(leg.offer.sailing.id, leg.place.kind.code, reservation)
+                self.offers.inventory.add(
+                    leg.offer.sailing.id,
+                    leg.place.kind.code,
+                    reservation=(leg.place.units, ticket.holds_place),
+                )
 
     def _check_places_of(
         self, request: requests.NewBooking, tickets: Sequence[Ticket], context: CallContext
     ) -> None:
         """Check the places of a new booking, which the fault `place_taken` takes away."""
-        legs = [leg for ticket in tickets for leg in ticket.legs]
-        chosen = [each.place_id for each in request.availabilities]
-        loss = self.faults.take(PlaceTaken, context.operation, lambda it: it.index < len(legs))
-        if loss is not None:
+        legs: list[Leg] = []
+        for ticket in tickets:
+            legs += ticket.legs
+        place_ids = [selection.place_id for selection in request.availabilities]
+
+        def has_crossing(details: PlaceTaken) -> bool:
+            return details.index < len(legs)
+
+        if loss := self.faults.take(PlaceTaken, context.operation, has_crossing):
             lost = legs[loss.index]
             if loss.sold_out:
                 self.offers.inventory.sell_out(lost.offer.sailing.id, lost.place.kind.code)
-            raise _place_taken(lost, chosen)
-        self._check_free(legs, context.now, chosen)
+            raise _place_taken(lost, place_ids)
+        self._check_free(legs, context.now, place_ids)
 
     def _check_free(
-        self, legs: Sequence[Leg], now: datetime, chosen: Sequence[str] | None = None
+        self, legs: Sequence[Leg], now: datetime, place_ids: Sequence[str] | None = None
     ) -> None:
-        """Raise an error if a place has been taken since the search."""
+        """Raise an error if a place has been taken since the search.
+
+        Args:
+            legs: The crossings.
+            now: The time.
+            place_ids: The selected places in the order of the request, so that the error names
+                one; None if the request selects none.
+        """
         for leg in legs:
             if not self.offers.is_free(leg.offer.sailing, leg.place, now):
-                raise _place_taken(leg, chosen)
+                raise _place_taken(leg, place_ids)
 
     def _booking(self, booking_id: str, context: CallContext, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
@@ -258,20 +296,20 @@ class Sales:
     def _ticket(
         self, ticket_id: str, context: CallContext, path: str = "id"
     ) -> tuple[Booking, Ticket]:
-        booked = self._tickets.get(ticket_id)
-        if booked is None:
+        if ticket_id not in self._tickets:
             raise not_found("ticket_unknown", path)
-        self._update(booked[0], context)
-        return booked
+        booking, ticket = self._tickets[ticket_id]
+        self._update(booking, context)
+        return booking, ticket
 
     def _update(self, booking: Booking, context: CallContext) -> None:
         """Apply what has happened to a booking since its last use."""
-        self._used[booking.id] = booking
-        request_context.current().journeys.update(_journeys(booking.tickets))
+        self._unsaved[booking.id] = booking
+        request_context.current().journeys.update(_journey_ids(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self.faults, context)
 
-    def _number(self, ticket: Ticket) -> str:
+    def _new_number(self, ticket: Ticket) -> str:
         while True:
             number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
             if number not in self._numbers:
@@ -279,16 +317,27 @@ class Sales:
                 return number
 
 
-def _chosen(booking: Booking, tickets: Sequence[Ticket], index: int) -> Ticket:
-    """Return the ticket of a booking with an index, if it is one of these; else their last."""
-    wanted = booking.tickets[index : index + 1 or None]
-    return next((ticket for ticket in wanted if ticket in tickets), tickets[-1])
+def _ticket_at(booking: Booking, index: int, *, among: Sequence[Ticket]) -> Ticket:
+    """Return the ticket at an index of a booking if it is among some tickets, else their last.
+
+    The index -1 is the last ticket of the booking.
+    """
+    if index < len(booking.tickets):
+        ticket = booking.tickets[index]
+        if ticket in among:
+            return ticket
+    return among[-1]
 
 
-def _place_taken(leg: Leg, chosen: Sequence[str] | None) -> RefusedError:
-    path = f"availabilities[{chosen.index(leg.place.id)}].place_id" if chosen else None
+def _place_taken(leg: Leg, place_ids: Sequence[str] | None) -> RefusedError:
+    path = None
+    if place_ids:
+        path = f"availabilities[{place_ids.index(leg.place.id)}].place_id"
     return RefusedError(409, Problem("place_taken", path))
 
 
-def _journeys(tickets: Sequence[Ticket]) -> set[str]:
-    return {leg.offer.sailing.journey.id for ticket in tickets for leg in ticket.legs}
+def _journey_ids(tickets: Sequence[Ticket]) -> set[str]:
+    journey_ids: set[str] = set()
+    for ticket in tickets:
+        journey_ids.update(leg.offer.sailing.journey.id for leg in ticket.legs)
+    return journey_ids

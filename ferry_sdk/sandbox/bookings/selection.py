@@ -1,4 +1,4 @@
-"""Check a selection against its search, and make tickets of it."""
+"""Check the selections of a booking against their searches, and make tickets of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.models.travellers import age_on
@@ -21,7 +22,7 @@ from ferry_sdk.sandbox.requests.party import AGES
 PAYMENT_WINDOW = timedelta(hours=1)
 
 
-def chosen_tickets(
+def make_tickets(
     request: NewBooking, offers: Offers, ids: Ids, now: datetime
 ) -> tuple[Ticket, ...]:
     """Return the tickets of a new booking: one, or one for each direction.
@@ -33,22 +34,25 @@ def chosen_tickets(
         _leg(f"availabilities[{index}]", selection, request.passengers, offers)
         for index, selection in enumerate(request.availabilities)
     ]
-    legs = _with_way_back(legs)
+    legs = _mark_return(legs)
+
     problems = [*_direction_problems(legs), *_tariff_problems(request, legs, now)]
     for leg in legs:
         problems += _party_problems(request, leg.offer)
     problems += _passenger_problems(request, legs)
     if problems:
-        different = {(problem.path, problem.text): problem for problem in problems}
-        raise RefusedError(422, *different.values())
-    legs.sort(key=lambda leg: leg.offer.sailing.depart_at)
+        # Both legs can have the same problem with the party; it is reported once.
+        distinct = {(problem.path, problem.text): problem for problem in problems}
+        raise RefusedError(422, *distinct.values())
+
+    legs.sort(key=_departure)
     companies = {leg.offer.sailing.company for leg in legs}
     if len(companies) == 1 and legs[0].offer.sailing.company.one_ticket:
         return (_ticket(request, tuple(legs), ids, now),)
     return tuple(_ticket(request, (leg,), ids, now) for leg in legs)
 
 
-def cheapest_selection(availability_id: str, reservation_type: str, offers: Offers) -> Selection:
+def select_cheapest(availability_id: str, reservation_type: str, offers: Offers) -> Selection:
     """Return the cheapest tariff and place of an availability.
 
     Raises:
@@ -57,12 +61,12 @@ def cheapest_selection(availability_id: str, reservation_type: str, offers: Offe
     offer = offers.find(availability_id)
     if offer is None:
         raise invalid("id", "availability_unknown")
-    choices = [
-        (offer.price(tariff, place), tariff.id, place.id)
-        for tariff in offer.tariffs
-        for place in offer.places
-        if tariff.level.type.upper() == reservation_type and not tariff.level.roundtrip
-    ]
+
+    choices: list[tuple[Decimal, str, str]] = []
+    for tariff in offer.tariffs:
+        is_suitable = tariff.level.type.upper() == reservation_type and not tariff.level.roundtrip
+        if is_suitable:
+            choices += [(offer.price(tariff, place), tariff.id, place.id) for place in offer.places]
     if not choices:
         types = ", ".join(dict.fromkeys(tariff.level.type for tariff in offer.tariffs))
         raise invalid("reservation_type", "reservation_type", type=types)
@@ -74,7 +78,8 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     searched = offers.find(selection.availability_id)
     if searched is None:
         raise invalid(f"{path}.availability_id", "availability_unknown")
-    offer = _with_actual_ages(searched, passengers, offers)
+    offer = _reprice_for_ages(searched, passengers, offers)
+
     tariff = offer.tariff(selection.tariff_id)
     if tariff is None:
         raise invalid(f"{path}.tariff_id", "tariff_unknown")
@@ -84,19 +89,26 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     return Leg(offer, tariff, place, offer.price(tariff, place))
 
 
-def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
-    """Return the offer for the passengers' ages on the day of departure."""
-    day = offer.sailing.depart_at.date()
+def _reprice_for_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
+    """Return the offer at the prices for the passengers' ages on the day of departure.
+
+    A passenger is matched with the searched traveller of the same type and position. If the types
+    differ, the offer stays as it is: `_party_problems` reports them.
+    """
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
         return offer
+
+    day = offer.sailing.depart_at.date()
+    searched = sorted(offer.party.travellers, key=lambda traveller: traveller.kind)
+    booked = sorted(passengers, key=lambda passenger: (passenger.type, passenger.order or 0))
     travellers: list[Traveller] = []
-    for traveller, passenger in zip(
-        sorted(offer.party.travellers, key=lambda traveller: traveller.kind),
-        sorted(passengers, key=lambda passenger: (passenger.type, passenger.order or 0)),
-        strict=True,
-    ):
-        stated_age = traveller.age if passenger.age is None else passenger.age
-        age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)
+    for traveller, passenger in zip(searched, booked, strict=True):
+        if passenger.birth_date is not None:
+            age = age_on(passenger.birth_date, day)
+        elif passenger.age is not None:
+            age = passenger.age
+        else:
+            age = traveller.age
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
     return offers.for_travellers(offer, tuple(travellers))
 
@@ -105,18 +117,31 @@ def _kinds(offer: OfferInputs) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.party.travellers)
 
 
-def _with_way_back(legs: list[Leg]) -> list[Leg]:
-    """Return the legs; of two one-way sailings, the one that leads back is the return."""
+def _mark_return(legs: list[Leg]) -> list[Leg]:
+    """Return the legs; of two sailings that were searched one way, the later can be the return.
+
+    It is the return if it leads back to the first country, also between other ports: Marseille to
+    Tunis and Tunis to Toulon.
+    """
     if [leg.offer.direction for leg in legs] != ["Outward", "Outward"]:
         return legs
-    out, back = sorted(legs, key=lambda leg: leg.offer.sailing.depart_at)
-    there, again = out.offer.sailing.journey, back.offer.sailing.journey
-    countries = (there.arrive.country, there.depart.country)
-    is_same_way = there.depart == again.depart or there.arrive == again.arrive
-    if is_same_way or (again.depart.country, again.arrive.country) != countries:
+
+    first, second = sorted(legs, key=_departure)
+    out = first.offer.sailing.journey
+    back = second.offer.sailing.journey
+    leads_back = (
+        back.depart.country == out.arrive.country and back.arrive.country == out.depart.country
+    )
+    shares_end = out.depart == back.depart or out.arrive == back.arrive
+    if not leads_back or shares_end:
         return legs
-    returning = dataclasses.replace(back, offer=dataclasses.replace(back.offer, direction="Return"))
-    return [returning if leg is back else leg for leg in legs]
+    offer = dataclasses.replace(second.offer, direction="Return")
+    marked = dataclasses.replace(second, offer=offer)
+    return [marked if leg is second else leg for leg in legs]
+
+
+def _departure(leg: Leg) -> datetime:
+    return leg.offer.sailing.depart_at
 
 
 def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:
@@ -134,24 +159,28 @@ def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:
 def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Iterator[Problem]:
     companies = {leg.offer.sailing.company.code for leg in legs}
     for index, leg in enumerate(legs):
-        path = f"availabilities[{index}].tariff_id"
+        path = f"availabilities[{index}]"
+        level = leg.tariff.level
         if now >= leg.offer.ends_at:
-            yield Problem("ship_sailed", f"availabilities[{index}].availability_id")
+            yield Problem("ship_sailed", f"{path}.availability_id")
         if now >= leg.tariff.expires_at:
-            yield Problem("tariff_expired", path)
-        if leg.tariff.level.roundtrip and len(legs) == 1:
-            yield Problem("round_trip_only", path)
-        elif leg.tariff.level.roundtrip and len(companies) > 1:
-            yield Problem("other_company", path)
-        if leg.tariff.level.type.upper() != request.reservation_type:
-            yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.level.type})
+            yield Problem("tariff_expired", f"{path}.tariff_id")
+
+        if level.roundtrip and len(legs) == 1:
+            yield Problem("round_trip_only", f"{path}.tariff_id")
+        elif level.roundtrip and len(companies) > 1:
+            yield Problem("other_company", f"{path}.tariff_id")
+
+        if level.type.upper() != request.reservation_type:
+            yield Problem("reservation_type", "reservation_type", {"type": level.type})
 
 
 def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem]:
     searched = _kinds(offer)
     if searched != Counter(passenger.type for passenger in request.passengers):
-        counted = [f"{searched[kind]} {kind}" for kind in AGES if searched[kind]]
-        yield Problem("party_differs", "passengers", {"expected": ", ".join(counted)})
+        counts = [f"{searched[kind]} {kind}" for kind in AGES if searched[kind]]
+        yield Problem("party_differs", "passengers", {"expected": ", ".join(counts)})
+
     if request.vehicle is None:
         if offer.vehicle is not None:
             yield Problem("vehicle_missing", "vehicle")
@@ -163,15 +192,15 @@ def _party_problems(request: NewBooking, offer: OfferInputs) -> Iterator[Problem
 
 
 def _passenger_problems(request: NewBooking, legs: list[Leg]) -> Iterator[Problem]:
-    starts = min(leg.offer.sailing.depart_at for leg in legs).date()
-    ends = max(leg.offer.sailing.arrive_at for leg in legs).date()
+    first_day = min(leg.offer.sailing.depart_at for leg in legs).date()
+    last_day = max(leg.offer.sailing.arrive_at for leg in legs).date()
     for index, passenger in enumerate(request.passengers):
         path = f"passengers[{index}]"
         if passenger.birth_date is not None:
-            wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
-            if wrong is not None:
-                yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
-        if passenger.doc_expiration is not None and passenger.doc_expiration < ends:
+            problem = _birth_problem(passenger, age_on(passenger.birth_date, first_day))
+            if problem is not None:
+                yield Problem(problem, f"{path}.birth_date", {"type": passenger.type})
+        if passenger.doc_expiration is not None and passenger.doc_expiration < last_day:
             yield Problem("document_expired", f"{path}.doc_expiration")
 
 
@@ -182,7 +211,9 @@ def _birth_problem(passenger: Passenger, age: int) -> str | None:
     if passenger.age is not None and abs(age - passenger.age) > 1:
         return "birth_age"
     least, most = AGES[passenger.type]
-    return None if least - 1 <= age <= most + 1 else "birth_type"
+    if not least - 1 <= age <= most + 1:
+        return "birth_type"
+    return None
 
 
 def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime) -> Ticket:
@@ -191,11 +222,13 @@ def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime)
         deadline = now + PAYMENT_WINDOW
     else:
         deadline = min(leg.tariff.expires_at for leg in legs)
-    presale = request.reservation_type == "PRESALE"
+    ends_at = min(leg.offer.ends_at for leg in legs)
+
+    is_presale = request.reservation_type == "PRESALE"
     return Ticket(
         legs=legs,
-        deadline=min(deadline, *(leg.offer.ends_at for leg in legs)),
-        status=TicketStatus.INIT if presale else TicketStatus.BLOCKED,
+        deadline=min(deadline, ends_at),
+        status=TicketStatus.INIT if is_presale else TicketStatus.BLOCKED,
         id=ids.uuid(),
         key=ids.key(),
     )

@@ -55,12 +55,13 @@ class SandboxState:
         if not file.path.is_file():
             raise OSError(f"{path} is not a state file")
         file.path.chmod(0o600)
-        # Calls come from the threads of the server, one at a time.
+
         try:
             self._database = file.connect(_TIMEOUT)
             self._file = file
         except sqlite3.Error as error:
             raise OSError(f"{path}: {error}") from None
+
         try:
             # Until the file is closed, no other service can use it.
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -120,9 +121,9 @@ class SandboxState:
             self._database.close()
 
     def _setting(self, name: str) -> str | None:
+        query = "SELECT value FROM settings WHERE name = ?"
         with self._lock:
-            question = "SELECT value FROM settings WHERE name = ?"
-            row = self._database.execute(question, (name,)).fetchone()
+            row = self._database.execute(query, (name,)).fetchone()
         return None if row is None else row[0]
 
     def _save(self, *changes: tuple[str, tuple[str, ...]]) -> None:

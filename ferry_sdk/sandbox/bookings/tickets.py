@@ -19,7 +19,8 @@ from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 from ferry_sdk.sandbox.offers.offer import OfferInputs
 from ferry_sdk.sandbox.requests.errors import conflict
 
-_ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
+_BOARDING_ON_FOOT = timedelta(minutes=45)
+_BOARDING_WITH_VEHICLE = timedelta(minutes=90)
 WAITING = frozenset({TicketStatus.INIT, TicketStatus.BLOCKED})
 """Not yet issued and subject to a deadline."""
 GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})
@@ -44,10 +45,11 @@ class Leg:
         """Return the crossing at another time, as the company has moved it."""
         old = self.offer.sailing
         # In UTC, because local times skip or repeat an hour where summer time begins or ends.
-        departs, arrives = (
-            moment.astimezone(timezone.utc) + by for moment in (old.depart_at, old.arrive_at)
+        sailing = dataclasses.replace(
+            old,
+            depart_at=old.depart_at.astimezone(timezone.utc) + by,
+            arrive_at=old.arrive_at.astimezone(timezone.utc) + by,
         )
-        sailing = dataclasses.replace(old, depart_at=departs, arrive_at=arrives)
         offer = dataclasses.replace(self.offer, sailing=sailing)
         return dataclasses.replace(self, offer=offer, moved=True)
 
@@ -90,7 +92,8 @@ class Ticket:
     def boards_at(self) -> datetime:
         """When boarding starts, in the port's time zone."""
         first = self.legs[0].offer
-        return first.sailing.depart_at - (_WITH_VEHICLE if first.vehicle else _ON_FOOT)
+        before = _BOARDING_WITH_VEHICLE if first.vehicle else _BOARDING_ON_FOOT
+        return first.sailing.depart_at - before
 
     @property
     def price(self) -> Decimal:
@@ -111,15 +114,22 @@ class Ticket:
 
     def settle(self, now: datetime) -> None:
         """Apply the passage of time: fail or issue a pending ticket, expire an overdue one."""
-        if self.status is TicketStatus.PENDING and self.fails_at is not None:
-            if now >= self.fails_at:  # only an external payment stays
-                self.status = TicketStatus.FAILED
-                self.paid = self.payment_ref is not None
-                self.number = self.issued_at = self.fails_at = None
-        elif self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
-            self.status = TicketStatus.ISSUED
+        if self.status is TicketStatus.PENDING:
+            if self.fails_at is not None:
+                if now >= self.fails_at:
+                    self._fail()
+            elif self.issued_at is not None and now >= self.issued_at:
+                self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
             self.end(TicketStatus.EXPIRED)
+
+    def _fail(self) -> None:
+        """Undo the issue; of the payments, only an external one stays."""
+        self.status = TicketStatus.FAILED
+        self.paid = self.payment_ref is not None
+        self.number = None
+        self.issued_at = None
+        self.fails_at = None
 
     def holds_place(self, now: datetime) -> bool:
         """Tell whether the company keeps its places, without changing the ticket."""
@@ -130,14 +140,20 @@ class Ticket:
         return self.status is TicketStatus.ISSUED
 
     def move(self, leg: Leg, by: timedelta) -> None:
-        """Move a crossing; the deadline moves with the departure, and is not after it."""
-        ended_at = self.ends_at
+        """Move a crossing.
+
+        A deadline at the departure moves with it; an earlier one stays, unless the ship now sails
+        before it.
+        """
+        was_due_at_end = self.deadline == self.ends_at
         self.legs = tuple(each.move(by) if each is leg else each for each in self.legs)
-        self.deadline = self.ends_at if self.deadline == ended_at else self.deadline
-        self.deadline = min(self.deadline, self.ends_at)
+        if was_due_at_end:
+            self.deadline = self.ends_at
+        else:
+            self.deadline = min(self.deadline, self.ends_at)
 
     def end(self, status: TicketStatus) -> None:
-        """End the ticket by no wish of its buyer, and refund its payment in full."""
+        """End the ticket without a wish of its buyer, and refund its payment in full."""
         self.status = status
         self.settlement = Fee(ZERO, self.charged)
 
@@ -147,12 +163,13 @@ class Ticket:
         Raises:
             RefusedError: The ticket has another payment, or can no longer be paid.
         """
-        if self.paid and self.payment_ref == reference:
-            return False
         if self.paid:
+            if self.payment_ref == reference:
+                return False
             raise conflict("ticket_paid")
         if self.status not in WAITING:
             raise conflict("ticket_not_payable", status=self.status.value)
+
         self.paid = True
         self.payment_ref = reference
         self.deadline = self.ends_at
@@ -189,11 +206,16 @@ class Ticket:
             return NO_FEE
         if self.status is not TicketStatus.ISSUED:
             return Fee(ZERO, self.charged)
-        left, notice = self.ends_at - now, self.company.notice
-        fees = (
-            cancellation_fee(leg.price, family=leg.tariff.level.family, notice=notice, left=left)
+
+        fees = [
+            cancellation_fee(
+                leg.price,
+                family=leg.tariff.level.family,
+                notice=self.company.notice,
+                left=self.ends_at - now,
+            )
             for leg in self.legs
-        )
+        ]
         return sum(fees, start=NO_FEE)
 
     def check_cancellable(self, now: datetime) -> None:
@@ -202,10 +224,10 @@ class Ticket:
         Raises:
             RefusedError: The ticket is cancelled, expired, being issued, or has sailed.
         """
-        sailed = "ticket_sailed" if now >= self.ends_at else None
-        hindrance = _NOT_CANCELLABLE.get(self.status, sailed)
-        if hindrance is not None:
-            raise conflict(hindrance)
+        if self.status in _NOT_CANCELLABLE:
+            raise conflict(_NOT_CANCELLABLE[self.status])
+        if now >= self.ends_at:
+            raise conflict("ticket_sailed")
 
     def cancel(self, now: datetime) -> Fee:
         """Cancel the ticket and return the amounts kept and refunded.

@@ -19,9 +19,23 @@ if find_spec("fpdf") is None:
     raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 
 # Characters that the standard PDF fonts lack and that have no decomposition.
-_LETTERS = "\u2013\u2014\u2018\u2019\u201c\u201d\u0111\u0110\u0131\u0141\u0142\u0152\u0153"
-_SUBSTITUTES = ["-", "-", "'", "'", '"', '"', "d", "D", "i", "L", "l", "OE", "oe"]
-_TRANSLITERATION = str.maketrans(dict(zip(_LETTERS, _SUBSTITUTES, strict=True)))
+_TRANSLITERATION = str.maketrans(
+    {
+        "\N{EN DASH}": "-",
+        "\N{EM DASH}": "-",
+        "\N{LEFT SINGLE QUOTATION MARK}": "'",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{LEFT DOUBLE QUOTATION MARK}": '"',
+        "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
+        "đ": "d",
+        "Đ": "D",
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "Ł": "L",
+        "ł": "l",
+        "Œ": "OE",
+        "œ": "oe",
+    }
+)
 _TIME = "%d %b %Y, %H:%M (%Z)"
 
 
@@ -36,10 +50,12 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
     page.set_auto_page_break(auto=False)
     page.add_page()
     page.image(qr_code(f"{booking.reference}/{ticket.number}"), x=150, y=20, w=46)
+
     _heading(page, f"Boarding voucher of {ticket.company.name}")
     _line(page, f"Ticket number: {ticket.number}")
     _line(page, f"Booking reference: {booking.reference}")
     _line(page, f"Boarding from: {ticket.boards_at:{_TIME}}")
+
     page.set_y(70)  # below the QR code
     for leg in ticket.legs:
         sailing = leg.offer.sailing
@@ -48,6 +64,7 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
             _line(page, f"Open until {leg.offer.valid_until:%d %b %Y}")
         _line(page, f"Departure: {sailing.journey.depart.name}, {sailing.depart_at:{_TIME}}")
         _line(page, f"Arrival: {sailing.journey.arrive.name}, {sailing.arrive_at:{_TIME}}")
+
     _heading(page, "Travellers")
     for passenger in booking.passengers:
         _line(page, f"{passenger.first_name} {passenger.last_name}, {passenger.type}")
@@ -55,6 +72,7 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
         _heading(page, "Vehicle")
         plate = booking.vehicle.identification or ""
         _line(page, f"{vehicle['brand_name']} {vehicle['model']}, {vehicle['type']} {plate}")
+
     _heading(page, "Issued by a local service for development: not valid for travel.")
     return bytes(page.output())
 
@@ -76,9 +94,11 @@ def _line(page: FPDF, text: str, style: Literal["", "B"] = "") -> None:
 def to_latin1(text: str) -> str:
     """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
     letters = unicodedata.normalize("NFC", text).translate(_TRANSLITERATION)
-    return "".join(_to_latin1(letter) if letter.isprintable() else " " for letter in letters)
+    return "".join(_letter_to_latin1(letter) for letter in letters)
 
 
-def _to_latin1(letter: str) -> str:
+def _letter_to_latin1(letter: str) -> str:
+    if not letter.isprintable():
+        return " "
     base = letter if letter <= "\xff" else unicodedata.normalize("NFKD", letter)
     return base.encode("latin-1", "ignore").decode("latin-1") or "?"

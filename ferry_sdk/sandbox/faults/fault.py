@@ -67,17 +67,22 @@ class Fault:
         Raises:
             InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
-        head = parse_fields(FaultRequest, request)
-        details = parse_fields(head.kind.details, head.model_extra or {})
-        return Fault(head.kind, head.operation, head.company, head.times, head.after, details)
+        common = parse_fields(FaultRequest, request)
+        details = parse_fields(common.kind.details, common.model_extra or {})
+        return Fault(
+            kind=common.kind,
+            operation=common.operation,
+            company=common.company,
+            times=common.times,
+            after=common.after,
+            details=details,
+        )
 
     def to_wire(self) -> dict[str, JsonValue]:
         """Return the fault request as JSON."""
-        return {
-            "kind": self.kind.value,
-            "operation": self.operation,
-            **({} if self.company is None else {"company": self.company}),
-            "times": self.times,
-            "after": self.after,
-            **self.details.model_dump(mode="json", exclude_unset=True),
-        }
+        wire: dict[str, JsonValue] = {"kind": self.kind.value, "operation": self.operation}
+        if self.company is not None:
+            wire["company"] = self.company
+        wire["times"] = self.times
+        wire["after"] = self.after
+        return {**wire, **self.details.model_dump(mode="json", exclude_unset=True)}

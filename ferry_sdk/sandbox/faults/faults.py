@@ -1,7 +1,22 @@
 """The faults of a service, and when each occurs.
 
-A fault belongs to a phase: delay, answer before the work, change of the value, damage to the
-reply. A request takes at most one fault of each phase, the one requested first.
+A fault belongs to a phase of a request, which the class of its details says. The code that performs
+a phase takes the pending fault for it, if there is one. The phases are, in this order:
+
+1. `around` waits (`DelayBefore`).
+2. `around` answers instead of the work (`RequestFault`), such as with a 503.
+3. The service and its bookings do something else (`Refused`, `PriceChange`, `TicketFails`, …).
+4. `reshape` changes the answer (`ValueFault`).
+5. `around` waits (`DelayAfter`).
+6. `around` damages the reply (`ReplyFault`), such as by cutting the connection.
+
+A request takes at most one fault of each phase, the one requested first:
+
+    faults.add("rate_limited", "catalogue.*", times=2)
+    faults.add("delay_after", seconds=3)
+
+The next two requests of a catalogue get a 429. Their work is not done, so the delay stays pending
+for the request after them.
 """
 
 from __future__ import annotations
@@ -9,7 +24,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -21,8 +36,9 @@ from typing_extensions import Unpack
 
 from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
+from ferry_sdk.sandbox.faults.details import Delay, DelayAfter, DelayBefore
 from ferry_sdk.sandbox.faults.fault import Fault
-from ferry_sdk.sandbox.faults.kinds import Delay, DelayAfter, DelayBefore, FaultKind
+from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
 from ferry_sdk.sandbox.faults.value_faults import ValueFault
 
@@ -31,6 +47,13 @@ DetailsT = TypeVar("DetailsT", bound=BaseModel)
 
 @dataclass(slots=True, eq=False)
 class _Pending:
+    """A fault that is pending.
+
+    Attributes:
+        left: How often it still occurs; infinite for always.
+        passed: How many matching requests have passed before it first occurs.
+    """
+
     fault: Fault
     left: float
     passed: int = 0
@@ -95,8 +118,15 @@ class Faults:
         if isinstance(kind, Fault):
             fault = kind
         else:
-            head = {"kind": kind, "operation": operation, "company": company}
-            fault = Fault.read({**head, "times": times, "after": after, **details})
+            request = {
+                "kind": kind,
+                "operation": operation,
+                "company": company,
+                "times": times,
+                "after": after,
+            }
+            fault = Fault.read({**request, **details})
+
         with self._lock:
             self._pending.append(_Pending(fault, fault.times or math.inf))
         return fault
@@ -122,45 +152,64 @@ class Faults:
         self,
         model: type[DetailsT],
         operation: str,
-        applies: Callable[[DetailsT], bool] = lambda _: True,
+        applies: Callable[[DetailsT], bool] | None = None,
     ) -> DetailsT | None:
         """Return the details of the fault with this model that occurs now, if any.
 
-        A fault that does not apply stays pending.
+        Args:
+            model: The class of the details: the phase of the request.
+            operation: The public name of the operation.
+            applies: Tells whether a fault with these details would have an effect; one without
+                stays pending. By default each has.
         """
         context = request_context.current()
-        standing = (each for name in context.journeys for each in self._standing.get(name, ()))
-        taken: tuple[_Pending, DetailsT] | None = None
         with self._lock:
-            for pending in (*self._pending, *(_Pending(fault, math.inf) for fault in standing)):
+            taken: _Pending | None = None
+            taken_details: DetailsT | None = None
+            for pending in (*self._pending, *self._standing_faults(context.journeys)):
                 fault = pending.fault
-                if (
-                    fault.company not in {None, context.company}
-                    or not isinstance(fault.details, model)
-                    or not fnmatchcase(operation, fault.operation)
-                ):
+                details = fault.details
+                if not isinstance(details, model) or not fnmatchcase(operation, fault.operation):
                     continue
+                if fault.company not in {None, context.company}:
+                    continue
+
+                # Also after one is taken, the others count the requests that pass.
                 if pending.passed < fault.after:
                     pending.passed += 1
-                elif taken is None and applies(fault.details):
-                    taken = pending, fault.details
-            if taken is None:
-                return None
-            pending, details = taken
-            context.faults.append(pending.fault.kind.value)
-            if pending in self._pending:
-                self._taken.append(pending.fault)
-                pending.left -= 1
-                if not pending.left:
-                    self._pending.remove(pending)
-            return details
+                elif taken is None and (applies is None or applies(details)):
+                    taken = pending
+                    taken_details = details
+
+            if taken is not None:
+                context.faults.append(taken.fault.kind.value)
+                self._use_up(taken)
+            return taken_details
+
+    def _standing_faults(self, journey_ids: Iterable[str]) -> Iterator[_Pending]:
+        for journey_id in journey_ids:
+            for fault in self._standing.get(journey_id, ()):
+                yield _Pending(fault, math.inf)
+
+    def _use_up(self, pending: _Pending) -> None:
+        """Note that a fault has occurred; a standing one is neither pending nor taken."""
+        if pending not in self._pending:
+            return
+        self._taken.append(pending.fault)
+        pending.left -= 1
+        if pending.left == 0:
+            self._pending.remove(pending)
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
         """Return the value that `operation` answers, changed by the fault that applies.
 
         A fault that would change nothing, because its field does not exist, stays pending.
         """
-        fault = self.take(ValueFault, operation, lambda details: details.reshape(value) != value)
+
+        def changes_value(details: ValueFault) -> bool:
+            return details.reshape(value) != value
+
+        fault = self.take(ValueFault, operation, changes_value)
         return value if fault is None else fault.reshape(value)
 
     async def around(
@@ -172,13 +221,16 @@ class Faults:
         answers before the work.
         """
         request.state.context = request_context.begin(operation, await request.body())
+
         await self._wait(DelayBefore, operation)
-        if fault := self.take(RequestFault, operation):
-            return fault.respond(request, Response())
+        if request_fault := self.take(RequestFault, operation):
+            return request_fault.respond(request, Response())
+
         response = await produce()
+
         await self._wait(DelayAfter, operation)
-        if corruption := self.take(ReplyFault, operation):
-            return corruption.respond(request, response)
+        if reply_fault := self.take(ReplyFault, operation):
+            return reply_fault.respond(request, response)
         return response
 
     async def _wait(self, model: type[Delay], operation: str) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Details
+from ferry_sdk.sandbox.faults.details import Details
 from ferry_sdk.sandbox.http.conventions import problem
 
 _ACCESS_ERRORS = {
@@ -50,9 +50,10 @@ class RetryAfter(ErrorFault):
         """Return the header, if any; a date is one of the service's clock."""
         if self.retry_after is None:
             return {}
+        if not self.as_date:
+            return {"retry-after": str(self.retry_after)}
         moment = request.app.state.clock.now() + timedelta(seconds=self.retry_after)
-        value = format_datetime(moment, usegmt=True) if self.as_date else str(self.retry_after)
-        return {"retry-after": value}
+        return {"retry-after": format_datetime(moment, usegmt=True)}
 
 
 class Failure(RetryAfter):
@@ -163,8 +164,11 @@ class BodyFault(ReplyFault):
 
     def respond(self, _: Request, good: Response, /) -> Response:
         """Return a response with the other body."""
-        body = self.body(bytes(good.body))
-        return Response(body, self.status or good.status_code, media_type=self._media_type)
+        return Response(
+            self.body(bytes(good.body)),
+            status_code=self.status or good.status_code,
+            media_type=self._media_type,
+        )
 
 
 class HtmlPage(BodyFault):
@@ -190,7 +194,9 @@ class NotUtf8(BodyFault):
 
     def body(self, good: bytes, /) -> bytes:
         """Return the body with an invalid byte in its first string."""
-        return good.replace(b'"', b'"\xff', 1) if b'"' in good else b'"\xff"'
+        if b'"' not in good:
+            return b'"\xff"'
+        return good.replace(b'"', b'"\xff', 1)
 
 
 class EmptyBody(BodyFault):

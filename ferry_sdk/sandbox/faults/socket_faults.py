@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Annotated
 
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Duration
+from ferry_sdk.sandbox.faults.details import Duration
 from ferry_sdk.sandbox.faults.reply_faults import ErrorFault, ReplyFault, RequestFault
 from ferry_sdk.sandbox.http.server import BufferedReply, Connection, connection_of
 
@@ -64,9 +65,12 @@ class Truncate(ConnectionFault, ReplyFault):
 
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the start of the body, then end the connection."""
-        kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
-        await connection.forward(reply.without_length() if self.chunked else reply.start)
+        without_last = max(len(reply.body) - 1, 0)
+        kept = min(int(len(reply.body) * self.keep), without_last)
+        start = reply.without_length() if self.chunked else reply.start
+        await connection.forward(start)
         await connection.body(reply.body[:kept], more=True)
+
         if self.reset:
             await connection.cut(reset=True)
         else:
@@ -87,11 +91,12 @@ class Trickle(ConnectionFault, ReplyFault):
 
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the body in equal pieces at equal intervals."""
-        size = max(-(-len(reply.body) // self.pieces), 1)
+        size = max(math.ceil(len(reply.body) / self.pieces), 1)
+        interval = self.seconds / (self.pieces - 1)
         await connection.forward(reply.start)
         for begin in range(0, len(reply.body), size):
-            if begin:
-                await asyncio.sleep(self.seconds / (self.pieces - 1))
+            if begin > 0:
+                await asyncio.sleep(interval)
             await connection.body(reply.body[begin : begin + size], more=True)
         await connection.body(b"", more=False)
 

@@ -10,9 +10,8 @@ from ferry_sdk.sandbox.network.network import Network
 
 def trial_faults() -> Mapping[str, tuple[Fault, ...]]:
     """Return the faults of each journey of the trial routes, by its id."""
-    return {
-        journey.id: tuple(
-            Fault.read({**request, "times": None}) for request in journey.route.faults
-        )
-        for journey in Network.load(with_trials=True).journeys.values()
-    }
+    faults: dict[str, tuple[Fault, ...]] = {}
+    for journey in Network.load(with_trials=True).journeys.values():
+        requests = journey.route.faults
+        faults[journey.id] = tuple(Fault.read({**each, "times": None}) for each in requests)
+    return faults

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
-from ferry_sdk.sandbox.faults.kinds import Details
+from ferry_sdk.sandbox.faults.details import Details
 
+
+class Removed(Enum):
+    """The type of `REMOVED`."""
+
+    REMOVED = "removed"
+
+
+REMOVED = Removed.REMOVED
+"""What replaces a field that is removed."""
 _ENUMERATIONS = ("stage", "status", "payment_status", "ticket_status", "direction", "type", "use")
 
 
@@ -31,7 +41,7 @@ class WrongShape(ValueFault):
 
     def reshape(self, value: JsonValue) -> JsonValue:
         """Return the other value."""
-        if "value" in self.model_fields_set:
+        if "value" in self.model_fields_set:  # also null
             return self.value
         return {"unexpected": True} if isinstance(value, list) else ["unexpected"]
 
@@ -49,24 +59,28 @@ class WrongField(ValueFault):
 
     def reshape(self, value: JsonValue) -> JsonValue:
         """Return the value with the field changed, or unchanged if there is no such field."""
-        way: list[str] = []
         record = value
+        path: list[str] = []
         if isinstance(record, dict) and len(record) == 1:
+            # An object that only holds a list, such as `{"ports": […]}`.
             ((name, record),) = record.items()
-            way.append(name)
+            path.append(name)
         if isinstance(record, list):
-            way.append(str(self.index))
+            path.append(str(self.index))
             record = record[self.index] if self.index < len(record) else None
-        field = self.field or self.usual_field(record)
-        return value if field is None else _replace(value, [*way, *field.split(".")], self.new())
 
-    def usual_field(self, record: JsonValue) -> str | None:
+        field = self.field or self.default_field(record)
+        if field is None:
+            return value
+        return _change(value, [*path, *field.split(".")], self.replacement())
+
+    def default_field(self, record: JsonValue) -> str | None:
         """Return the path of the field to change if none is given."""
         return next(iter(record), None) if isinstance(record, dict) else None
 
-    def new(self) -> Sequence[JsonValue]:
-        """Return the replacement of the field: one value, or none to remove it."""
-        return ()
+    def replacement(self) -> JsonValue | Removed:
+        """Return the new value of the field, or `REMOVED`."""
+        return REMOVED
 
 
 class MissingField(WrongField):
@@ -76,9 +90,9 @@ class MissingField(WrongField):
 class NullField(WrongField):
     """One null field in one record."""
 
-    def new(self) -> Sequence[JsonValue]:
+    def replacement(self) -> JsonValue | Removed:
         """Return null."""
-        return (None,)
+        return None
 
 
 class UnknownEnum(WrongField):
@@ -92,36 +106,50 @@ class UnknownEnum(WrongField):
 
     value: str = "Unheard"
 
-    def usual_field(self, record: JsonValue) -> str | None:
+    def default_field(self, record: JsonValue) -> str | None:
         """Return the path of the outermost enumeration."""
         return next(_enumerations(record), None)
 
-    def new(self) -> Sequence[JsonValue]:
+    def replacement(self) -> JsonValue | Removed:
         """Return the unknown value."""
-        return (self.value,)
+        return self.value
 
 
-def _replace(value: JsonValue, path: Sequence[str], new: Sequence[JsonValue]) -> JsonValue:
-    """Return a copy of `value` with `new` at `path`, or `value` if the path does not exist."""
+def _change(value: JsonValue, path: Sequence[str], new: JsonValue | Removed) -> JsonValue:
+    """Return a copy of `value` with `new` at `path`, or `value` if the path does not exist.
+
+    `_change({"tariffs": [{"amount": 10}]}, ["tariffs", "0", "amount"], None)` returns
+    `{"tariffs": [{"amount": None}]}`.
+    """
     step, *rest = path
+    copy: Any  # a dict with texts as its keys, or a list with numbers
+    key: Any
     if isinstance(value, dict) and step in value:
-        inner = [_replace(value[step], rest, new)] if rest else new
-        pairs = ((key, [old] if key != step else inner) for key, old in value.items())
-        return {key: kept[0] for key, kept in pairs if kept}
-    if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-        place = int(step)
-        inner = [_replace(value[place], rest, new)] if rest else new
-        return [*value[:place], *inner, *value[place + 1 :]]
-    return value
+        copy = dict(value)
+        key = step
+    elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        copy = list(value)
+        key = int(step)
+    else:
+        return value
+
+    if rest:
+        copy[key] = _change(copy[key], rest, new)
+    elif isinstance(new, Removed):
+        del copy[key]
+    else:
+        copy[key] = new
+    changed: JsonValue = copy
+    return changed
 
 
-def _enumerations(value: JsonValue, way: str = "") -> Iterator[str]:
+def _enumerations(value: JsonValue, path: str = "") -> Iterator[str]:
     """Yield the paths of the enumerations, outermost first."""
-    inner: Iterator[tuple[str, JsonValue]] = iter(())
+    members: Iterable[tuple[str, JsonValue]] = ()
     if isinstance(value, dict):
-        yield from (way + name for name in _ENUMERATIONS if isinstance(value.get(name), str))
-        inner = iter(value.items())
+        yield from (path + name for name in _ENUMERATIONS if isinstance(value.get(name), str))
+        members = value.items()
     elif isinstance(value, list):
-        inner = ((str(place), item) for place, item in enumerate(value))
-    for name, item in inner:
-        yield from _enumerations(item, f"{way}{name}.")
+        members = ((str(index), item) for index, item in enumerate(value))
+    for name, member in members:
+        yield from _enumerations(member, f"{path}{name}.")

@@ -32,7 +32,7 @@ CORRELATION_ID = "x-client-correlation-id"
 LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
 _THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-_OF_PROXIES = frozenset(
+_PROXY_HEADERS = frozenset(
     {
         "cdn-loop",
         "client-ip",
@@ -48,8 +48,8 @@ _OF_PROXIES = frozenset(
         "x-real-ip",
     }
 )
-"""Headers that a proxy adds, besides those that begin with one of `_PREFIXES_OF_PROXIES`."""
-_PREFIXES_OF_PROXIES = ("x-forwarded-", "x-envoy-", "cf-")
+"""Headers that a proxy adds, besides those that begin with one of `_PROXY_PREFIXES`."""
+_PROXY_PREFIXES = ("x-forwarded-", "x-envoy-", "cf-")
 
 
 class Conventions:
@@ -68,14 +68,12 @@ class Conventions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
-        started, is_logged = time.perf_counter(), False
-        requested = MutableHeaders(scope=scope)
+        started = time.perf_counter()
+        is_logged = False
+        request_headers = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
-        correlation_id = requested.get(CORRELATION_ID) or request_id
-        allowed = weights(", ".join(requested.getlist("accept-encoding")))
-        gzip = allowed.get("gzip", allowed.get("*", 0))
-        preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
-        requested["accept-encoding"] = "gzip" if preferred else "identity"
+        correlation_id = request_headers.get(CORRELATION_ID) or request_id
+        _keep_preferred_encoding(request_headers)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal is_logged
@@ -83,6 +81,7 @@ class Conventions:
                 # Before a byte is sent, so that whoever has the reply finds the request.
                 log(message["status"])
                 is_logged = True
+
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
@@ -91,17 +90,30 @@ class Conventions:
             await send(message)
 
         def log(status: int | None) -> None:
-            seconds = time.perf_counter() - started
-            self._log.add(scope, status, seconds, (correlation_id, request_id))
+            self._log.add(
+                scope,
+                status=status,
+                seconds=time.perf_counter() - started,
+                correlation_id=correlation_id,
+                request_id=request_id,
+            )
 
         try:
-            await self._app(scope, _limited(requested, receive), send_with_headers)
+            await self._app(scope, _limit_body(request_headers, receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
 
 
-def _limited(headers: Headers, receive: Receive) -> Receive:
+def _keep_preferred_encoding(headers: MutableHeaders) -> None:
+    allowed = weights(", ".join(headers.getlist("accept-encoding")))
+    gzip = allowed.get("gzip", allowed.get("*", 0))
+    identity = allowed.get("identity", 0)
+    prefers_gzip = gzip > 0 and gzip >= identity
+    headers["accept-encoding"] = "gzip" if prefers_gzip else "identity"
+
+
+def _limit_body(headers: Headers, receive: Receive) -> Receive:
     """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
 
     The reply closes the connection, so that the rest of the body is not read.
@@ -162,7 +174,7 @@ def has_json(request: Request) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
-_ERRORS = {
+_ERRORS = {  # by HTTP status: the code and the key of the message
     404: ("NOT_FOUND", "no_such_address"),
     405: ("METHOD_NOT_ALLOWED", "method_not_allowed"),
     413: ("BODY_TOO_LARGE", "body_too_large"),
@@ -171,27 +183,28 @@ _ERRORS = {
 
 async def _answer_error(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        status, headers = error.status_code, error.headers
-        return error_response(request, status, *_ERRORS[status], headers)
+        code, key = _ERRORS[error.status_code]
+        return error_response(request, error.status_code, code, key, headers=error.headers)
     # The server closes the connection after an internal error, so the reply announces it.
     headers = {"connection": "close"}
-    return error_response(request, 500, "INTERNAL_ERROR", "internal", headers)
+    return error_response(request, 500, "INTERNAL_ERROR", "internal", headers=headers)
 
 
 def is_this_machine(request: Request) -> bool:
     """Tell whether the client and the requested host are this machine.
 
     Only the usual loopback addresses count: every other one, such as 127.0.0.2, may stand for
-    another machine. The host is checked because a web page can give a name of its own to this
-    address. A request that a proxy on this machine passes on may be of anybody.
+    another machine. The host is checked because the owner of a web page can let a name of their
+    own resolve to this address. A request that a proxy on this machine forwards may come from
+    anybody.
     """
     peer = request.client.host if request.client else None
-    is_direct = not any(map(_is_of_proxy, request.headers))
+    is_direct = not any(_is_from_proxy(header) for header in request.headers)
     return peer in _THIS_MACHINE and is_direct and is_loopback(requested_host(request))
 
 
-def _is_of_proxy(header: str) -> bool:
-    return header in _OF_PROXIES or header.startswith(_PREFIXES_OF_PROXIES)
+def _is_from_proxy(header: str) -> bool:
+    return header in _PROXY_HEADERS or header.startswith(_PROXY_PREFIXES)
 
 
 def requested_host(request: Request) -> str:

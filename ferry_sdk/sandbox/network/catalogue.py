@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _DAYS = 7
-_NEXT = 3
+_SAILINGS_OF_EACH = 3
 
 
 class Catalogue:
@@ -43,7 +43,11 @@ class Catalogue:
         """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
-                **_fields(port, "code", "city", "latitude", "longitude", "timezone"),
+                "code": port.code,
+                "city": port.city,
+                "latitude": port.latitude,
+                "longitude": port.longitude,
+                "timezone": port.timezone,
                 "name": port.name_in(language),
                 "country": port.country.name_in(language),
                 "country_code": port.country.code,
@@ -72,42 +76,55 @@ class Catalogue:
             RefusedError: The company or a journey is unknown, or the company does not sail it.
         """
         company = self._network.company(request.provider_id, "provider_id")
-        journeys, wanted = self._network.journeys_of(company), request.journey_ids
-        if wanted or (wanted is not None and self._profile.no_journeys == "none"):
+        journey_ids = request.journey_ids
+        means_all = not journey_ids and self._profile.no_journeys == "all"
+        if journey_ids is None or means_all:
+            journeys = self._network.journeys_of(company)
+        else:
             journeys = tuple(
-                self._journey_of(company, each, f"__journey_id[{number}]")
-                for number, each in enumerate(wanted)
+                self._journey_of(company, journey_id, f"__journey_id[{index}]")
+                for index, journey_id in enumerate(journey_ids)
             )
+
         return [
             {
                 "journey_id": journey.id,
-                "departure_times": sorted(
-                    {f"{each.depart_at:%H:%M}" for each in self._upcoming(company, journey)}
-                ),
+                "departure_times": self._departure_times(company, journey),
             }
             for journey in journeys
         ]
 
     def scheduled_departures(self, language: str) -> list[JsonObject]:
         """Return the next three departures of each company on each journey."""
+        sailings: list[Sailing] = []
+        for company in self._network.companies.values():
+            for journey in self._network.journeys_of(company):
+                sailings += islice(self._upcoming(company, journey), _SAILINGS_OF_EACH)
+
         return [
             {
                 **sailing_record(sailing, language),
-                "route": _route(journey, language),
-                "company": _fields(company, "id", "code", "name"),
+                "route": _route(sailing.journey, language),
+                "company": {
+                    "id": sailing.company.id,
+                    "code": sailing.company.code,
+                    "name": sailing.company.name,
+                },
                 "ship": sailing.ship,
                 "duration_minutes": sailing.minutes,
             }
-            for company in self._network.companies.values()
-            for journey in self._network.journeys_of(company)
-            for sailing in islice(self._upcoming(company, journey), _NEXT)
+            for sailing in sailings
         ]
 
     def companies(self, language: str) -> list[JsonObject]:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                **_fields(company, "id", "code", "name", "logo", "website"),
+                "id": company.id,
+                "code": company.code,
+                "name": company.name,
+                "logo": company.logo,
+                "website": company.website,
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
@@ -118,7 +135,9 @@ class Catalogue:
         """Return the countries with code, phone prefix and names in every language."""
         return [
             {
-                **_fields(country, "code", "phone_prefix", "names"),
+                "code": country.code,
+                "phone_prefix": country.phone_prefix,
+                "names": country.names,
                 "name": country.name_in(language),
             }
             for country in self._network.countries.values()
@@ -131,7 +150,12 @@ class Catalogue:
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            _fields(kind, "code", "name", "max_length", "max_height")
+            {
+                "code": kind.code,
+                "name": kind.name,
+                "max_length": kind.max_length,
+                "max_height": kind.max_height,
+            }
             for kind in self._network.vehicle_types.values()
         ]
 
@@ -145,6 +169,11 @@ class Catalogue:
             raise invalid(field, "journey_not_sailed", value=journey_id)
         return journey
 
+    def _departure_times(self, company: Company, journey: Journey) -> list[str]:
+        sailings = self._upcoming(company, journey)
+        times = {f"{sailing.depart_at:%H:%M}" for sailing in sailings}
+        return sorted(times)
+
     def _upcoming(self, company: Company, journey: Journey) -> Iterator[Sailing]:
         now = self._clock.now()
         today = now.astimezone(journey.depart.zone).date()
@@ -157,7 +186,8 @@ class Catalogue:
 
 def sailing_record(sailing: Sailing, language: str) -> JsonObject:
     """Return the journey, the ports and the times of a sailing."""
-    depart, arrive = sailing.journey.depart, sailing.journey.arrive
+    depart = sailing.journey.depart
+    arrive = sailing.journey.arrive
     return {
         "journey_id": sailing.journey.id,
         "sailing_id": sailing.id,
@@ -168,10 +198,6 @@ def sailing_record(sailing: Sailing, language: str) -> JsonObject:
         "depart_at": sailing.depart_at.isoformat(),
         "arrive_at": sailing.arrive_at.isoformat(),
     }
-
-
-def _fields(element: object, *names: str) -> JsonObject:
-    return {name: getattr(element, name) for name in names}
 
 
 def vehicle_record(vehicle: VehicleModel) -> JsonObject:

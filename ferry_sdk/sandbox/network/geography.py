@@ -7,32 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from pydantic_core import core_schema
+from typing_extensions import Self
 
 if TYPE_CHECKING:
+    from ferry_sdk.sandbox.network.network import Network
     from ferry_sdk.sandbox.requests.party import PassengerType
 
 
-class _Element:
-    """An element that a stored booking names by its key; the context of validation is the network.
+class _StoredByKey:
+    """An element that a stored booking names by its key, such as `"company": "CTN"`.
 
-    Attributes:
-        stored_in: The mapping of the network that has it, and the attribute that is its key.
+    pydantic writes the key instead of the element. It reads the element from the network, which is
+    the context of the validation. So a stored booking has the companies and journeys of today.
     """
 
     __slots__ = ()
-    stored_in: ClassVar[tuple[str, str]]
+
+    @classmethod
+    def find(cls, key: str, network: Network) -> Self:
+        """Return the element of the network with this key."""
+        raise NotImplementedError
+
+    @property
+    def stored_key(self) -> str:
+        """The key by which a stored booking names it."""
+        raise NotImplementedError
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> core_schema.CoreSchema:
-        elements, key = cls.stored_in
+        def read(key: str, info: core_schema.ValidationInfo) -> _StoredByKey:
+            network: Any = info.context
+            return cls.find(key, network)
+
+        def write(element: _StoredByKey) -> str:
+            return element.stored_key
+
         return core_schema.with_info_plain_validator_function(
-            lambda value, info: getattr(info.context, elements)[value],
-            serialization=core_schema.plain_serializer_function_ser_schema(attrgetter(key)),
+            read, serialization=core_schema.plain_serializer_function_ser_schema(write)
         )
 
 
@@ -73,7 +88,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Company(_Element):
+class Company(_StoredByKey):
     """A ferry company and its conditions.
 
     Attributes:
@@ -90,8 +105,6 @@ class Company(_Element):
         notice: The factor on the hours of the cancellation schedule.
         fast_ships: The fast ones of its ships.
     """
-
-    stored_in: ClassVar[tuple[str, str]] = "companies", "code"
 
     id: str
     code: str
@@ -110,6 +123,16 @@ class Company(_Element):
     notice: float
     fast_ships: Sequence[str] = ()
 
+    @classmethod
+    def find(cls, key: str, network: Network) -> Company:
+        """Return the company with this code."""
+        return network.companies[key]
+
+    @property
+    def stored_key(self) -> str:
+        """The code."""
+        return self.code
+
     @property
     def logo(self) -> str:
         """The URL of the logo, on a reserved host that serves nothing."""
@@ -127,6 +150,9 @@ class Route:
     """Two ports that ferries connect, in both directions.
 
     Attributes:
+        minutes: The usual duration.
+        season: When ships sail: the name of a season in `timetable.json`.
+        minutes_by_company: The durations of companies that differ.
         happens: What goes wrong on a trial route, in English.
         faults: The requests for the faults that every booking on a trial route meets.
     """
@@ -153,15 +179,23 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Journey(_Element):
+class Journey(_StoredByKey):
     """A route in one direction."""
-
-    stored_in: ClassVar[tuple[str, str]] = "journeys", "id"
 
     id: str
     depart: Port
     arrive: Port
     route: Route
+
+    @classmethod
+    def find(cls, key: str, network: Network) -> Journey:
+        """Return the journey with this id."""
+        return network.journeys[key]
+
+    @property
+    def stored_key(self) -> str:
+        """The id."""
+        return self.id
 
     @property
     def key(self) -> str:
@@ -171,7 +205,8 @@ class Journey(_Element):
     @property
     def stops(self) -> Sequence[str]:
         """The codes of the ports of call, in order."""
-        return self.route.stops if self.depart is self.route.depart else self.route.stops[::-1]
+        is_way_out = self.depart is self.route.depart
+        return self.route.stops if is_way_out else self.route.stops[::-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from ferry_sdk.sandbox.network.geography import (
 )
 from ferry_sdk.sandbox.requests.errors import invalid
 
+_Row = dict[str, Any]
 ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleModel)
 
 _FILES = ("countries.json", "ports.json", "companies.json", "routes.json", "vehicles.json")
@@ -51,35 +52,35 @@ class Network:
                 they disturb nobody who searches all companies or routes; a search finds them by
                 their codes and ids only.
         """
-        rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        for file in (*_FILES, "trial_routes.json") if with_trials else _FILES:
+        files = [*_FILES]
+        if with_trials:
+            files.append("trial_routes.json")
+        rows: defaultdict[str, list[_Row]] = defaultdict(list)
+        for file in files:
             for name, records in load_records(file).items():
                 rows[name] += records
+
+        # Rows name countries, ports and types by their codes; the elements have the objects.
         countries = by_code(Country(**row) for row in rows["countries"])
-        ports = by_code(Port(country=countries[row.pop("country")], **row) for row in rows["ports"])
-        companies = by_code(
-            Company(
-                id=name_id("operator", row["code"]), country=countries[row.pop("country")], **row
-            )
-            for row in rows["companies"]
-        )
-        routes = tuple(
-            Route(depart=ports[row.pop("depart")], arrive=ports[row.pop("arrive")], **row)
-            for row in rows["routes"]
-        )
+        ports = by_code(_port(row, countries) for row in rows["ports"])
+        companies = by_code(_company(row, countries) for row in rows["companies"])
+        routes = tuple(_route(row, ports) for row in rows["routes"])
         types = by_code(VehicleType(**row) for row in rows["types"])
         brands: dict[str, str] = {row["code"]: row["name"] for row in rows["brands"]}
-        models = by_code(
-            VehicleModel(
-                brand=brands[row["code"].partition("__")[0]],
-                type=types[row.pop("type")],
-                **row,
-            )
-            for row in rows["models"]
-        )
-        journeys = {each.id: each for route in routes for each in _both_ways(route)}
+        models = by_code(_model(row, brands, types) for row in rows["models"])
+        journeys: dict[str, Journey] = {}
+        for route in routes:
+            journeys |= {journey.id: journey for journey in _both_ways(route)}
+
         return Network(
-            countries, ports, companies, routes, MappingProxyType(journeys), types, brands, models
+            countries=countries,
+            ports=ports,
+            companies=companies,
+            routes=routes,
+            journeys=MappingProxyType(journeys),
+            vehicle_types=types,
+            vehicle_brands=brands,
+            vehicle_models=models,
         )
 
     def company(self, key: str, field: str = "request.company") -> Company:
@@ -118,16 +119,47 @@ class Network:
         brand, _, model = code.upper().partition("__")
         if vehicle := self.vehicle_models.get(f"{brand}__{model}"):
             return vehicle
+
         kind = self.vehicle_types.get(model)
         if kind is None or brand != "GENERIC":
             raise invalid("vehicle.code", "unknown_vehicle", value=code)
-        size = kind.max_length, kind.max_height
-        return VehicleModel(f"GENERIC__{kind.code}", "Generic", kind.name, kind, *size)
+
+        return VehicleModel(
+            code=f"GENERIC__{kind.code}",
+            brand="Generic",
+            model=kind.name,
+            type=kind,
+            length=kind.max_length,
+            height=kind.max_height,
+        )
+
+
+def _port(row: _Row, countries: Mapping[str, Country]) -> Port:
+    fields: _Row = {**row, "country": countries[row["country"]]}
+    return Port(**fields)
+
+
+def _company(row: _Row, countries: Mapping[str, Country]) -> Company:
+    fields: _Row = {**row, "country": countries[row["country"]]}
+    return Company(id=name_id("operator", row["code"]), **fields)
+
+
+def _route(row: _Row, ports: Mapping[str, Port]) -> Route:
+    fields: _Row = {**row, "depart": ports[row["depart"]], "arrive": ports[row["arrive"]]}
+    return Route(**fields)
+
+
+def _model(row: _Row, brands: Mapping[str, str], types: Mapping[str, VehicleType]) -> VehicleModel:
+    brand_code = row["code"].partition("__")[0]
+    fields: _Row = {**row, "type": types[row["type"]]}
+    return VehicleModel(brand=brands[brand_code], **fields)
 
 
 def _both_ways(route: Route) -> Iterator[Journey]:
-    for start, end in ((route.depart, route.arrive), (route.arrive, route.depart)):
-        yield Journey(journey_id(start.code, end.code), start, end, route)
+    for depart, arrive in ((route.depart, route.arrive), (route.arrive, route.depart)):
+        yield Journey(
+            id=journey_id(depart.code, arrive.code), depart=depart, arrive=arrive, route=route
+        )
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:

@@ -26,7 +26,7 @@ class SeededRandom:
         return self._bytes(16, words).hex()
 
     def _bytes(self, size: int, words: tuple[object, ...]) -> bytes:
-        text = "|".join(map(str, (self._seed, *words)))
+        text = "|".join(str(word) for word in (self._seed, *words))
         return hashlib.blake2b(text.encode(), digest_size=size).digest()
 
 
@@ -52,8 +52,11 @@ class Ids:
     def reference(self, letters: str, length: int) -> str:
         """Return a word made of these letters."""
         number = self._next()
-        places = (self._random.below(len(letters), "id", number, each) for each in range(length))
-        return "".join(letters[place] for place in places)
+        chosen = [
+            letters[self._random.below(len(letters), "id", number, place)]
+            for place in range(length)
+        ]
+        return "".join(chosen)
 
     def _next(self) -> int:
         self.used += 1

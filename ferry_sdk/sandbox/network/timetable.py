@@ -6,19 +6,23 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
+from typing import NamedTuple
 
 from ferry_sdk.sandbox.network.geography import Company, Journey, Route
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
-_FIRST_YEAR, _LAST_YEAR = 1970, 2199
+_FIRST_YEAR = 1970
+_LAST_YEAR = 2199
 _DAY = 24 * 60
 _STEP = 5
 _DAYS_KEPT = 8192
 _SUMMER_MONTHS = range(4, 11)
 _TABLES = load_records("timetable.json")
-"""The seasons, and how often ships sail by their minutes at sea: every so many minutes all day, so
-many times a day, or on so many evenings a week.
+"""The seasons; and by the minutes at sea, how often ships sail.
+
+`round_the_clock` has the minutes between two departures, `by_day` the least and the most sailings a
+day, and `overnight` the least and the most evenings a week.
 """
 
 
@@ -35,8 +39,10 @@ class Sailing:
     stops: Sequence[str]
 
     def __post_init__(self) -> None:
-        for name, port in ("depart_at", self.journey.depart), ("arrive_at", self.journey.arrive):
-            object.__setattr__(self, name, getattr(self, name).astimezone(port.zone))
+        depart_at = self.depart_at.astimezone(self.journey.depart.zone)
+        arrive_at = self.arrive_at.astimezone(self.journey.arrive.zone)
+        object.__setattr__(self, "depart_at", depart_at)  # the class is frozen
+        object.__setattr__(self, "arrive_at", arrive_at)
 
     @property
     def minutes(self) -> int:
@@ -55,6 +61,22 @@ class Period:
 
     summer: bool
     quiet: bool
+
+
+class _Frequency(NamedTuple):
+    """How often a company sails a route.
+
+    Attributes:
+        earliest: The earliest minute of the day for the first departure.
+        slack: How many minutes later the first departure can be.
+        minutes_between: The minutes between two departures.
+    """
+
+    sailings_a_day: int
+    days_a_week: int
+    earliest: int
+    slack: int
+    minutes_between: int
 
 
 class Timetable:
@@ -87,12 +109,13 @@ class Timetable:
         weekdays, times = self._departures(company, journey, period)
         if day.weekday() not in weekdays:
             return ()
-        sailings = {
-            each.depart_at.timestamp(): each
-            for number, at in enumerate(times)
-            for each in [self._sailing(company, journey, day, at, number)]
-        }
-        return tuple(sailings[moment] for moment in sorted(sailings))
+
+        # Two local times can be one moment on the day on which summer time begins.
+        by_moment: dict[float, Sailing] = {}
+        for number, at in enumerate(times):
+            sailing = self._sailing(company, journey, day, at=at, number=number)
+            by_moment[sailing.depart_at.timestamp()] = sailing
+        return tuple(by_moment[moment] for moment in sorted(by_moment))
 
     def sailings_from(
         self, company: Company, journey: Journey, day: date, days: int
@@ -103,8 +126,9 @@ class Timetable:
             yield from self.sailings(company, journey, date.fromordinal(number))
 
     def _sailing(
-        self, company: Company, journey: Journey, day: date, at: time, number: int
+        self, company: Company, journey: Journey, day: date, *, at: time, number: int
     ) -> Sailing:
+        """Return the departure of a day at a time; it is the one with this number on the day."""
         name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
         # Converting to UTC and back turns a time that summer time skips into one that exists.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
@@ -125,40 +149,60 @@ class Timetable:
     ) -> tuple[frozenset[int], tuple[time, ...]]:
         """Return the weekdays and the times of a company's departures in a period."""
         words = (company.code, journey.key, period)
-        often, days, earliest, slack, every = self._frequency(journey.route, period, words)
+        frequency = self._frequency(journey.route, period, words)
+
         weekday = self._random.below(7, "weekday", *words)
+        days = frequency.days_a_week
         weekdays = frozenset((weekday + number * 7 // days) % 7 for number in range(days))
-        first = earliest + self._random.below(slack, "first", *words)
-        minutes = {(first + every * number) // _STEP * _STEP % _DAY for number in range(often)}
+
+        first = frequency.earliest + self._random.below(frequency.slack, "first", *words)
+        minutes: set[int] = set()
+        for number in range(frequency.sailings_a_day):
+            minute = first + frequency.minutes_between * number
+            minutes.add(minute // _STEP * _STEP % _DAY)
         return weekdays, tuple(time(each // 60, each % 60) for each in sorted(minutes))
 
-    def _frequency(
-        self, route: Route, period: Period, words: tuple[object, ...]
-    ) -> tuple[int, int, int, int, int]:
-        """Return how often a company sails a route; winter has a third fewer sailings.
-
-        These are the sailings a day, the days a week, the earliest minute of the day for the first
-        departure, how many minutes later it can be, and the minutes between departures.
-        """
+    def _frequency(self, route: Route, period: Period, words: tuple[object, ...]) -> _Frequency:
+        """Return how often a company sails a route; winter has a third fewer sailings."""
         if route.round_the_clock:
             every = _row("round_the_clock", route)["minutes_between"]
-            return _DAY // every, 7, 0, every, every
+            return _Frequency(
+                sailings_a_day=_DAY // every,
+                days_a_week=7,
+                earliest=0,
+                slack=every,
+                minutes_between=every,
+            )
+
         row = _row("overnight" if route.overnight else "by_day", route)
         number = row["least"] + self._random.below(row["most"] - row["least"] + 1, "often", *words)
         if not period.summer:
             number = max(1, number * 2 // 3)
+
         if route.overnight:
-            return 1, 1 if period.quiet else number, 18 * 60, 5 * 60, _DAY
-        return number, 7, 6 * 60, 150, min(8 * 60, 14 * 60 // max(number - 1, 1))
+            return _Frequency(
+                sailings_a_day=1,
+                days_a_week=1 if period.quiet else number,
+                earliest=18 * 60,
+                slack=5 * 60,
+                minutes_between=_DAY,
+            )
+        return _Frequency(
+            sailings_a_day=number,
+            days_a_week=7,
+            earliest=6 * 60,
+            slack=150,
+            minutes_between=min(8 * 60, 14 * 60 // max(number - 1, 1)),
+        )
 
 
 def _period_of(season: str, day: date) -> Period | None:
     """Return the period of a day on a route of this season; None if nothing sails."""
     span = next(row for row in _TABLES["seasons"] if row["name"] == season)
-    inside = span["first"] <= [day.month, day.day] <= span["last"]
-    if not inside and season != "mostly summer":
+    is_inside = span["first"] <= [day.month, day.day] <= span["last"]
+    if not is_inside and season != "mostly summer":
         return None
-    return Period(summer=day.month in _SUMMER_MONTHS, quiet=not inside)
+    return Period(summer=day.month in _SUMMER_MONTHS, quiet=not is_inside)
 
 
 def _row(table: str, route: Route) -> dict[str, int]:
@@ -168,5 +212,6 @@ def _row(table: str, route: Route) -> dict[str, int]:
 @functools.cache
 def _ships_for(company: Company, journey: Journey) -> Sequence[str]:
     """Return the fast ships for a fast route, else the others, if the company has both."""
-    fast = journey.route.fast
-    return [each for each in company.ships if (each in company.fast_ships) is fast] or company.ships
+    wants_fast = journey.route.fast
+    suitable = [ship for ship in company.ships if (ship in company.fast_ships) is wants_fast]
+    return suitable or company.ships

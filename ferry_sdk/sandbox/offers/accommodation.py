@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,13 +18,20 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offer import OfferInputs
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
-_LONG, _SUITES_FROM = 240, 480
-_SHARING = 3
+_LONG = 240  # minutes
+_SUITES_FROM = 480  # minutes
+_MOST_SHARING = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceKind:
-    """A kind of place; prices are in thousandths of an adult's fare."""
+    """A kind of place.
+
+    Attributes:
+        price: Thousandths of an adult's fare.
+        units: How many places of the kind a ship has.
+        on: The group of crossings that has it, such as `night`; see `_groups_of`.
+    """
 
     code: str
     type: Literal["Seat", "Cabin", "Suite"]
@@ -79,9 +87,12 @@ class Party:
 
         A shared cabin takes up to three adults of one gender.
         """
-        are_adults = self.number("Adult") == len(self.travellers) <= _SHARING
-        genders = {each.gender for each in self.travellers}
-        return kind.use != "Shared" or (are_adults and genders == {kind.gender})
+        if kind.use != "Shared":
+            return True
+        are_few = len(self.travellers) <= _MOST_SHARING
+        are_adults = self.number("Adult") == len(self.travellers)
+        genders = {traveller.gender for traveller in self.travellers}
+        return are_few and are_adults and genders == {kind.gender}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +130,20 @@ def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[
         fares: How much is sold, and what a place costs.
         inventory: The places that are taken on top of what `fares` knows.
     """
-    sailing, party, now = offer.sailing, offer.party, offer.issued_at
+    sailing = offer.sailing
+    party = offer.party
+    now = offer.issued_at
+    if sailing.journey.route.sold_out:
+        return ()
+
     places: list[Place] = []
     adult_fare = fares.adult(sailing, now)
     groups = _groups_of(sailing.journey.route)
     for kind in _KINDS:
-        if sailing.journey.route.sold_out or kind.on not in groups or not party.fits(kind):
+        if kind.on not in groups or not party.fits(kind):
             continue
-        units = -(-party.berths // kind.berths)
+
+        units = math.ceil(party.berths / kind.berths)
         left = fares.places_left(sailing, kind.code, kind.units, now)
         count = (left - inventory.taken(sailing.id, kind.code, now)) // units
         if count > 0:
@@ -144,9 +161,14 @@ def places_for(offer: OfferInputs, fares: Fares, inventory: Inventory) -> tuple[
 
 
 def _groups_of(route: Route) -> set[str]:
-    """Return the equipment of a route's ships; short and fast crossings have seats only."""
-    groups = {"any", "night" if route.overnight else "day"}
-    if route.overnight or (route.minutes >= _LONG and not route.fast):
+    """Return the groups of places and meals that a route's ships have.
+
+    Short and fast crossings have seats only.
+    """
+    groups = {"any"}
+    groups.add("night" if route.overnight else "day")
+    is_long_day = route.minutes >= _LONG and not route.fast
+    if route.overnight or is_long_day:
         groups.add("long")
     if route.overnight and route.minutes >= _SUITES_FROM:
         groups.add("suite")

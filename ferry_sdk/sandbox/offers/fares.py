@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 
 _WHOLE = 1000
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
-_WEEKEND, _WEEKEND_DAYS = 1100, (4, 5, 6)
+_WEEKEND = 1100
+_WEEKEND_DAYS = (4, 5, 6)
 _BY_DAYS_AHEAD = ((3, 1280), (7, 1200), (14, 1130), (30, 1060), (60, 1000), (90, 900))
+"""The factors of fares: each row is for fewer days before departure than its first number."""
 _LONG_AHEAD = 850
 _FAST = 1350
 _SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
 _USUAL_LENGTH = 450
-_HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
+_HIGH = 1250
+_VERY_HIGH = 1500
+_VERY_HIGH_ABOVE = 2.6
 _SOLD_AHEAD = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
+"""The shares of the final demand that are sold, in rows like those of `_BY_DAYS_AHEAD`."""
 _SOLD_LONG_AHEAD = 150
 
 
@@ -51,10 +56,10 @@ class Fares:
     def adult(self, sailing: Sailing, now: datetime) -> int:
         """Return the fare of an adult with a plain seat."""
         route = sailing.journey.route
-        plain = 500 + 14 * route.miles + 2 * sailing.minutes
+        fare = 500 + 14 * route.miles + 2 * sailing.minutes
         if route.fast:
-            plain = plain * _FAST // _WHOLE
-        return plain * self._price_factor(sailing, now) // _WHOLE
+            fare = fare * _FAST // _WHOLE
+        return fare * self._price_factor(sailing, now) // _WHOLE
 
     def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
         """Return the fare of a passenger of this age with a plain seat."""
@@ -62,14 +67,14 @@ class Fares:
 
     def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
         """Return the fare of a vehicle, by length and height."""
-        plain = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
-        plain = plain * round(vehicle.length * 100) // _USUAL_LENGTH
-        plain = plain * vehicle.type.fare_share // _WHOLE
+        fare = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
+        fare = fare * round(vehicle.length * 100) // _USUAL_LENGTH
+        fare = fare * vehicle.type.fare_share // _WHOLE
         if vehicle.height > _VERY_HIGH_ABOVE:
-            plain = plain * _VERY_HIGH // _WHOLE
+            fare = fare * _VERY_HIGH // _WHOLE
         elif vehicle.height > sailing.company.low_vehicle:
-            plain = plain * _HIGH // _WHOLE
-        return plain * self._price_factor(sailing, now) // _WHOLE
+            fare = fare * _HIGH // _WHOLE
+        return fare * self._price_factor(sailing, now) // _WHOLE
 
     def _price_factor(self, sailing: Sailing, now: datetime) -> int:
         """Return the factor of season, weekday, days ahead, company and a random part."""
@@ -77,24 +82,35 @@ class Fares:
         factor = _BY_MONTH[day.month - 1]
         if day.weekday() in _WEEKEND_DAYS:
             factor = factor * _WEEKEND // _WHOLE
-        factor = factor * _by_days_ahead(_BY_DAYS_AHEAD, sailing, now, _LONG_AHEAD) // _WHOLE
+        days_ahead = _by_days_ahead(_BY_DAYS_AHEAD, sailing, now, default=_LONG_AHEAD)
+        factor = factor * days_ahead // _WHOLE
         factor = factor * (880 + self._random.below(300, "fares", sailing.company.code)) // _WHOLE
         return factor * (970 + self._random.below(61, "fares", sailing.id)) // _WHOLE
 
     def places_left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
-        """Return how many of `units` places of one kind are left."""
-        final = 400 + self._random.below(700, "demand", sailing.id)
-        sold = final * _by_days_ahead(_SOLD_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
-        favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
-        return 0 if sold >= _WHOLE else units * (_WHOLE - favoured) // _WHOLE
+        """Return how many of `units` places of one kind are left.
+
+        The final demand of a sailing is 40 to 110 % of its places, so some sailings sell out. Of
+        the places of one kind, 80 to 100 % of that share are sold.
+        """
+        demand = 400 + self._random.below(700, "demand", sailing.id)
+        ahead = _by_days_ahead(_SOLD_AHEAD, sailing, now, default=_SOLD_LONG_AHEAD)
+        sold = demand * ahead // _WHOLE
+        if sold >= _WHOLE:
+            return 0
+        sold_of_kind = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
+        return units * (_WHOLE - sold_of_kind) // _WHOLE
 
 
 def _by_days_ahead(
-    table: tuple[tuple[int, int], ...], sailing: Sailing, now: datetime, otherwise: int
+    table: tuple[tuple[int, int], ...], sailing: Sailing, now: datetime, *, default: int
 ) -> int:
     """Return the share in the first row with more days than are left before departure."""
-    ahead = (sailing.depart_at - now).days
-    return next((share for days, share in table if ahead < days), otherwise)
+    days_left = (sailing.depart_at - now).days
+    for days, share in table:
+        if days_left < days:
+            return share
+    return default
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +166,16 @@ def levels(offer: OfferInputs) -> Iterator[Level]:
 
     An open ticket has the flexible level only.
     """
+    if offer.is_open:
+        yield from (level for level in _LEVELS if level.code == "FLEX")
+        return
+
     sailing = offer.sailing
-    ahead, minutes = (sailing.depart_at - offer.issued_at).days, sailing.minutes
-    pairs = offer.round_trip and sailing.company.round_trip_fares
+    days_left = (sailing.depart_at - offer.issued_at).days
+    sells_round_trips = offer.round_trip and sailing.company.round_trip_fares
     for level in _LEVELS:
-        is_sold = level.days_ahead <= ahead and level.minutes <= minutes
-        if level.code == "FLEX" if offer.is_open else is_sold and (pairs or not level.roundtrip):
+        is_early = days_left >= level.days_ahead
+        is_long = sailing.minutes >= level.minutes
+        fits_trip = sells_round_trips or not level.roundtrip
+        if is_early and is_long and fits_trip:
             yield level

@@ -9,7 +9,7 @@ from datetime import datetime
 _ALL = 1_000_000
 
 Reservation = tuple[int, Callable[[datetime], bool]]
-"""How many places are taken, and whether they are held at a time."""
+"""How many places are taken, and a function that tells whether they are held at a time."""
 
 
 class Inventory:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Direction = Literal["Outward", "Return"]
 
-_EQUIPMENT = ("has_shower", "has_toilet", "has_window")
 _OPEN_FOR = timedelta(days=365)
 
 
@@ -80,8 +79,12 @@ class Offer(OfferInputs):
 
     def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
-        sailing, company, route = self.sailing, self.sailing.company, self.sailing.journey.route
-        fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
+        sailing = self.sailing
+        company = sailing.company
+        vehicles: list[JsonObject] = []
+        if self.vehicle is not None:
+            fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
+            vehicles.append({**vehicle_record(self.vehicle), **fare})
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -98,9 +101,9 @@ class Offer(OfferInputs):
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
-            "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
+            "vehicle": vehicles,
             "meals": meals_on(sailing, language),
-            "animals": animals_on(route),
+            "animals": animals_on(sailing.journey.route),
             "stops": list(sailing.stops),
             "ship_name": sailing.ship,
             "duration": max(1, (sailing.minutes + 30) // 60),
@@ -122,6 +125,11 @@ class Offer(OfferInputs):
 
     def _place_record(self, place: Place, language: str) -> JsonObject:
         kind = place.kind
+        age_band = self.party.company.age_band
+        passengers = [
+            {"order": order, "type": age_band(traveller.age), "age": traveller.age}
+            for order, traveller in enumerate(self.party.travellers, start=1)
+        ]
         return {
             "id": place.id,
             "index": place.index,
@@ -136,10 +144,9 @@ class Offer(OfferInputs):
                 "adults": self.party.number("Adult"),
                 "childs": self.party.number("Child"),
                 "babies": self.party.number("Infant"),
-                "passengers": [
-                    {"order": order, "type": self.party.company.age_band(each.age), "age": each.age}
-                    for order, each in enumerate(self.party.travellers, start=1)
-                ],
-                **{name: getattr(kind, name) for name in _EQUIPMENT},
+                "passengers": passengers,
+                "has_shower": kind.has_shower,
+                "has_toilet": kind.has_toilet,
+                "has_window": kind.has_window,
             },
         }

@@ -10,7 +10,7 @@ import dataclasses
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferry_sdk.sandbox.clock import Clock
@@ -88,19 +88,20 @@ class Offers:
             RefusedError: A date is past, a name is unknown or does not fit the others, or no
                 outward sailing matches.
         """
-        past = [
+        problems = [
             Problem("date_past", f"request.{way.prefix}_at")
             for way in _ways(request.request)
             if self._is_past(way, context.now)
         ]
-        if past:
-            raise RefusedError(422, *past)
+        if problems:
+            raise RefusedError(422, *problems)
+
         offers = self.search(request)
         if not any(offer.direction == "Outward" for offer in offers):
             raise not_found("no_sailings")
         return [offer.to_wire(context.caller.language) for offer in offers]
 
-    def search(self, wanted: Search) -> tuple[Offer, ...]:
+    def search(self, search: Search) -> tuple[Offer, ...]:
         """Return the offers that match, outward then return, earliest departure first.
 
         Empty if nothing sails or everything is sold out.
@@ -110,36 +111,41 @@ class Offers:
                 together, or the vehicle cannot be carried.
         """
         now = self._clock.now()
-        vehicle = self.network.vehicle(wanted.vehicle.code) if wanted.vehicle else None
-        company = self.network.company(wanted.request.company)
-        ways = list(_ways(wanted.request))
+        vehicle = self.network.vehicle(search.vehicle.code) if search.vehicle else None
+        company = self.network.company(search.request.company)
+
+        ways = list(_ways(search.request))
         sailings = [self._sailings(company, way, vehicle, now) for way in ways]
         if sailings[0] and len(ways) > 1:
             # Timestamps, because datetimes of one time zone compare by their local time.
             arrival = min(each.arrive_at.timestamp() for each in sailings[0])
             sailings[1] = [each for each in sailings[1] if each.depart_at.timestamp() >= arrival]
-        search_id = self._random.token(wanted, now)
-        passengers = sorted(wanted.passengers, key=lambda passenger: passenger.order)
+
+        search_id = self._random.token(search, now)
+        passengers = sorted(search.passengers, key=lambda passenger: passenger.order)
         travellers = tuple(Traveller(each.type, each.age, each.gender) for each in passengers)
-        inputs = [
-            OfferInputs(
-                id=self._random.token(search_id, way.direction, each.id),
-                direction=way.direction,
-                sailing=each,
-                is_open=way.is_open,
-                round_trip=len(ways) > 1 and not any(each.is_open for each in ways),
-                party=Party(company, travellers),
-                vehicle=vehicle,
-                issued_at=now,
-            )
-            for way, sailed in zip(ways, sailings, strict=True)
-            for each in sailed
-        ]
+        inputs: list[OfferInputs] = []
+        for way, sailings_of_way in zip(ways, sailings, strict=True):
+            inputs += [
+                OfferInputs(
+                    id=self._random.token(search_id, way.direction, sailing.id),
+                    direction=way.direction,
+                    sailing=sailing,
+                    is_open=way.is_open,
+                    round_trip=len(ways) > 1 and not any(each.is_open for each in ways),
+                    party=Party(company, travellers),
+                    vehicle=vehicle,
+                    issued_at=now,
+                )
+                for sailing in sailings_of_way
+            ]
+
         offers = self._keep_available(inputs)
-        if len({each.direction for each in offers}) < len(ways):
-            offers = self._keep_available(
-                [dataclasses.replace(each, round_trip=False) for each in inputs]
-            )
+        directions = {offer.direction for offer in offers}
+        if len(directions) < len(ways):
+            # One direction is sold out, so the other has no fares for round trips.
+            one_way = [dataclasses.replace(each, round_trip=False) for each in inputs]
+            offers = self._keep_available(one_way)
         return offers
 
     def find(self, availability_id: str) -> Offer | None:
@@ -160,8 +166,12 @@ class Offers:
         return self._offer(dataclasses.replace(offer, party=party))
 
     def _is_past(self, way: _Way, now: datetime) -> bool:
+        """Tell whether the day of departure has passed at the port; False for an unknown port."""
         port = self.network.ports.get(way.ports[0])
-        return port is not None and way.earliest.date() < now.astimezone(port.zone).date()
+        if port is None:
+            return False
+        today = now.astimezone(port.zone).date()
+        return way.earliest.date() < today
 
     def _sailings(
         self, company: Company, way: _Way, vehicle: VehicleModel | None, now: datetime
@@ -169,19 +179,23 @@ class Offers:
         journey = self._journey(company, way)
         if vehicle is not None:
             _check_vehicle(vehicle, journey.route)
+
         days = _OPEN_DAYS if way.is_open else 1
-        any_time = self.profile.out_time == "ignored"
+        first_day = way.earliest.date()
+        earliest = way.earliest
+        if self.profile.out_time == "ignored":
+            earliest = datetime.combine(first_day, time.min)
         return [
-            each
-            for each in self.timetable.sailings_from(company, journey, way.earliest.date(), days)
-            if each.depart_at > now
-            and (any_time or each.depart_at.replace(tzinfo=None) >= way.earliest)
+            sailing
+            for sailing in self.timetable.sailings_from(company, journey, first_day, days)
+            if sailing.depart_at > now and sailing.depart_at.replace(tzinfo=None) >= earliest
         ]
 
     def _journey(self, company: Company, way: _Way) -> Journey:
         for code, name in zip(way.ports, ("depart_code", "arrive_code"), strict=True):
             if code not in self.network.ports:
                 raise invalid(f"request.{name}", "unknown_port", value=code)
+
         field = f"request.{way.prefix}_journey_id"
         journey = self.network.journey(way.journey_id, field)
         if (journey.depart.code, journey.arrive.code) != way.ports:
@@ -192,52 +206,82 @@ class Offers:
 
     def _offer(self, inputs: OfferInputs, *, reserved: bool = False) -> Offer:
         """Return the offer of a search; with `reserved`, without the places taken since."""
-        sailing, now = inputs.sailing, inputs.issued_at
-        places = places_for(inputs, self._fares, self.inventory if reserved else Inventory())
-        vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
+        sailing = inputs.sailing
+        now = inputs.issued_at
+        inventory = self.inventory if reserved else Inventory()
+        places = places_for(inputs, self._fares, inventory)
+
+        vehicle_fare = 0
+        if inputs.vehicle is not None:
+            vehicle_fare = self._fares.vehicle(sailing, inputs.vehicle, now)
         ages = [traveller.age for traveller in inputs.party.travellers]
-        people = [self._fares.passenger(sailing, age, now) for age in ages]
-        fare = euros(sum(people, start=vehicle))
-        cheapest = min((each.supplement for each in places), default=euros(0))
+        passenger_fares = [self._fares.passenger(sailing, age, now) for age in ages]
+        fare = euros(vehicle_fare + sum(passenger_fares))
+
+        cheapest = min((place.supplement for place in places), default=euros(0))
         if self.profile.place_price == "included":
-            places = tuple(dataclasses.replace(each, supplement=cheapest) for each in places)
+            places = tuple(dataclasses.replace(place, supplement=cheapest) for place in places)
+        tariffs = [
+            Tariff(
+                id=f"{inputs.id}.{level.code}",
+                level=level,
+                amount=round_to_cents((fare + cheapest) * level.rate),
+                expires_at=level.expires_at(inputs.ends_at, now),
+            )
+            for level in levels(inputs)
+        ]
         return Offer(
-            **{each.name: getattr(inputs, each.name) for each in dataclasses.fields(OfferInputs)},
+            id=inputs.id,
+            direction=inputs.direction,
+            sailing=sailing,
+            is_open=inputs.is_open,
+            round_trip=inputs.round_trip,
+            party=inputs.party,
+            vehicle=inputs.vehicle,
+            issued_at=now,
             fare=fare,
-            vehicle_fare=euros(vehicle),
-            tariffs=tuple(
-                Tariff(
-                    id=f"{inputs.id}.{level.code}",
-                    level=level,
-                    amount=round_to_cents((fare + cheapest) * level.rate),
-                    expires_at=level.expires_at(inputs.ends_at, now),
-                )
-                for level in levels(inputs)
-            ),
+            vehicle_fare=euros(vehicle_fare),
+            tariffs=tuple(tariffs),
             places=places,
         )
 
     def _keep_available(self, inputs: list[OfferInputs]) -> tuple[Offer, ...]:
         """Remember and return the offers with a place left."""
-        offers = [(each, self._offer(each, reserved=True)) for each in inputs]
-        pairs = [(each, offer) for each, offer in offers if offer.places]
+        available: list[Offer] = []
+        remembered: list[OfferInputs] = []
+        for each in inputs:
+            offer = self._offer(each, reserved=True)
+            if offer.places:
+                available.append(offer)
+                remembered.append(each)
+
         with self._lock:
-            for each, _ in pairs:
+            for each in remembered:
                 self._cache[each.id] = each
                 self._cache.move_to_end(each.id)
             while len(self._cache) > _CACHE_SIZE:
                 self._cache.popitem(last=False)
-        return tuple(offer for _, offer in pairs)
+        return tuple(available)
 
 
 def _ways(request: SearchRequest) -> Iterator[_Way]:
-    out, back = request.out_journey_id, request.ret_journey_id
-    start, end = request.depart_code, request.arrive_code
-    earliest = datetime.combine(request.out_at, request.out_time)
-    yield _Way("Outward", "out", out, (start, end), earliest, bool(request.out_is_open))
-    if back and request.ret_at and request.ret_time is not None:
-        earliest = datetime.combine(request.ret_at, request.ret_time)
-        yield _Way("Return", "ret", back, (end, start), earliest, bool(request.ret_is_open))
+    yield _Way(
+        direction="Outward",
+        prefix="out",
+        journey_id=request.out_journey_id,
+        ports=(request.depart_code, request.arrive_code),
+        earliest=datetime.combine(request.out_at, request.out_time),
+        is_open=bool(request.out_is_open),
+    )
+    if request.ret_journey_id and request.ret_at and request.ret_time is not None:
+        yield _Way(
+            direction="Return",
+            prefix="ret",
+            journey_id=request.ret_journey_id,
+            ports=(request.arrive_code, request.depart_code),
+            earliest=datetime.combine(request.ret_at, request.ret_time),
+            is_open=bool(request.ret_is_open),
+        )
 
 
 def _check_vehicle(vehicle: VehicleModel, route: Route) -> None:

@@ -19,7 +19,7 @@ class Access(Enum):
 
     def allows(self, needed: Access) -> bool:
         """Tell whether this access includes the one that an operation needs."""
-        return needed in (Access.READ_ONLY, self) or self is Access.ORGANISATION
+        return needed is Access.READ_ONLY or needed is self or self is Access.ORGANISATION
 
 
 def random_token(kind: str) -> str:
@@ -47,13 +47,14 @@ class Tokens:
     def access_of(self, authorization: str | None) -> Access | None:
         """Return the access of an `Authorization` header; None if it has no known token."""
         candidate = _bearer(authorization)
-        for access, token in (
-            (Access.ORGANISATION, self.organisation),
-            (Access.READ_ONLY, self.read_only),
-            (Access.READ_WRITE, self.read_write),
-        ):
-            if candidate is not None and hmac.compare_digest(candidate, token.encode()):
-                return access
+        if candidate is None:
+            return None
+        if hmac.compare_digest(candidate, self.organisation.encode()):
+            return Access.ORGANISATION
+        if hmac.compare_digest(candidate, self.read_only.encode()):
+            return Access.READ_ONLY
+        if hmac.compare_digest(candidate, self.read_write.encode()):
+            return Access.READ_WRITE
         return None
 
     def opens_controls(self, authorization: str | None) -> bool:
@@ -67,7 +68,9 @@ class Tokens:
 def _bearer(authorization: str | None) -> bytes | None:
     """Return the token of an `Authorization` header with the scheme Bearer, else None."""
     scheme, _, token = (authorization or "").strip().partition(" ")
-    return token.strip().encode() if scheme.lower() == "bearer" else None
+    if scheme.lower() != "bearer":
+        return None
+    return token.strip().encode()
 
 
 Protocol = Literal["rest", "mcp"]

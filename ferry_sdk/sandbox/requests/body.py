@@ -40,8 +40,8 @@ class Body(BaseModel):
         try:
             body = cls.model_validate(dict(arguments))
         except ValidationError as error:
-            details = error.errors(include_url=False, include_input=False)
-            raise MalformedError(422, *map(problem_of, details)) from None
+            errors = error.errors(include_url=False, include_input=False)
+            raise MalformedError(422, *[problem_of(details) for details in errors]) from None
         if problems := tuple(body.problems()):
             raise MalformedError(422, *problems)
         return body

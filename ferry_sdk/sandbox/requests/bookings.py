@@ -107,7 +107,8 @@ class McpPassenger(_Passenger):
 
     def to_rest(self) -> Passenger:
         """Return the same passenger as REST spells it."""
-        return Passenger.model_construct(None, **{**dict(self), "type": _MCP_TYPES[self.type]})
+        fields = {**dict(self), "type": _MCP_TYPES[self.type]}
+        return Passenger.model_construct(None, **fields)  # the fields are validated already
 
 
 class Vehicle(Body):
@@ -175,14 +176,20 @@ class NewBooking(_Booking):
 
     def problems(self) -> Iterator[Problem]:
         """Yield repeated availabilities, incomplete documents, wrong ages and party problems."""
-        if len({each.availability_id for each in self.availabilities}) < len(self.availabilities):
+        availability_ids = {selection.availability_id for selection in self.availabilities}
+        if len(availability_ids) < len(self.availabilities):
             yield Problem("availability_twice", "availabilities[1].availability_id")
+
         for index, passenger in enumerate(self.passengers):
             if passenger.age is not None:
                 yield from age_problems(index, passenger.type, passenger.age)
-            if (passenger.doc_type is None) != (passenger.doc_number is None):
-                lacking = "doc_type" if passenger.doc_type is None else "doc_number"
-                yield Problem("document_incomplete", f"passengers[{index}].{lacking}")
+            has_type = passenger.doc_type is not None
+            has_number = passenger.doc_number is not None
+            if has_type and not has_number:
+                yield Problem("document_incomplete", f"passengers[{index}].doc_number")
+            if has_number and not has_type:
+                yield Problem("document_incomplete", f"passengers[{index}].doc_type")
+
         yield from party_problems([(each.order, each.type) for each in self.passengers])
 
 
@@ -221,9 +228,12 @@ class McpNewBooking(_Booking):
 
     def to_rest(self, availabilities: list[Selection]) -> NewBooking:
         """Return the same booking with these selections, as REST spells it."""
-        passengers = [passenger.to_rest() for passenger in self.passengers]
-        changed = {"availabilities": availabilities, "passengers": passengers}
-        return NewBooking.model_construct(None, **{**dict(self), **changed})
+        fields = {
+            **dict(self),
+            "availabilities": availabilities,
+            "passengers": [passenger.to_rest() for passenger in self.passengers],
+        }
+        return NewBooking.model_construct(None, **fields)  # the fields are validated already
 
 
 class BookingToCancel(Body):

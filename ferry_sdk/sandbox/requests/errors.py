@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
@@ -60,26 +60,41 @@ def weights(header: str) -> dict[str, float]:
 
     An item with an invalid weight is left out.
     """
-    qualities: dict[str, float] = {}
-    for part in header.lower().split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
-        with suppress(ValueError):
-            if 0 <= float(quality) <= 1:
-                qualities[name] = float(quality)
-    return qualities
+    by_name: dict[str, float] = {}
+    for item in header.lower().split(","):
+        name, *parameters = [part.strip() for part in item.split(";")]
+        qualities = [each.removeprefix("q=") for each in parameters if each.startswith("q=")]
+        weight = _weight(qualities[0]) if qualities else 1.0
+        if 0 <= weight <= 1:
+            by_name[name] = weight
+    return by_name
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan  # which is in no range
 
 
 def language_of(accept_language: str | None) -> str:
     """Return the supported language that an `Accept-Language` header prefers, or `en`."""
-    wishes: dict[str, float] = {}
-    for tag, wish in weights(accept_language or "").items():
-        primary = tag.partition("-")[0]
-        wishes[primary] = max(wishes.get(primary, 0.0), wish)
-    others = wishes.pop("*", 0.0)
-    liked = {language: wishes.get(language, others) for language in LANGUAGES}
-    best = max((*wishes, *LANGUAGES), key=lambda language: liked.get(language, 0.0))
-    return best if liked.get(best) else "en"
+    by_language: dict[str, float] = {}
+    for tag, weight in weights(accept_language or "").items():
+        primary = tag.partition("-")[0]  # `fr` of `fr-CA`
+        by_language[primary] = max(by_language.get(primary, 0.0), weight)
+    others = by_language.pop("*", 0.0)
+    supported = {language: by_language.get(language, others) for language in LANGUAGES}
+
+    # Of languages with the same weight, the header's order decides, then that of `LANGUAGES`.
+    best = "en"
+    best_weight = 0.0
+    for language in (*by_language, *LANGUAGES):
+        weight = supported.get(language, 0.0)
+        if weight > best_weight:
+            best = language
+            best_weight = weight
+    return best
 
 
 def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:
@@ -94,18 +109,48 @@ def messages(language: str) -> Mapping[str, str]:
     return read
 
 
-_TEXTS: dict[str, str] = data_beside(__file__, "error_types.json")
-"""The keys of messages, by the types of the errors of pydantic."""
+_TEXTS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown_field",
+    "string_type": "text",
+    "string_too_long": "too_long",
+    "int_type": "whole_number",
+    "int_from_float": "whole_number",
+    "int_parsing_size": "whole_number",
+    "bool_type": "boolean",
+    "list_type": "list",
+    "model_type": "object",
+    "dict_type": "object",
+    "too_short": "empty",
+    "too_long": "too_many",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_great",
+    "literal_error": "choice",
+    "date_type": "date",
+    "time_type": "time",
+    "datetime_type": "moment",
+}
+"""The keys of messages, by the types of pydantic's errors.
+
+The errors that the service raises itself, such as `vehicle_form`, are the keys of their messages.
+"""
 
 
 def problem_of(details: ErrorDetails) -> Problem:
     """Return the problem that an error of validation means."""
     values: dict[str, object] = dict(details.get("ctx", {}))
     if "expected" in values:
+        # pydantic says "'M' or 'F'", which is English; "M, F" suits every language.
         values["expected"] = str(values["expected"]).replace("'", "").replace(" or ", ", ")
-    kind = details["type"]
-    text = _TEXTS.get(kind, kind if kind in messages("en") else "malformed")
-    return Problem(text, path_text(details["loc"]), values)
+
+    error_type = details["type"]
+    if error_type in _TEXTS:
+        key = _TEXTS[error_type]
+    elif error_type in messages("en"):
+        key = error_type
+    else:
+        key = "malformed"
+    return Problem(key, path_text(details["loc"]), values)
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -31,7 +31,7 @@ from ferry_sdk.sandbox.requests.errors import messages
 FieldT = TypeVar("FieldT")
 
 _DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
-# The class \s has other characters in other languages.
+# Not \s, which means other characters in the patterns of other languages.
 _SPACES: Final = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _HOUR: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _MOMENT: Final = (
@@ -82,13 +82,23 @@ def _allow_empty(schema: dict[str, Any]) -> None:
 
 def _whole(value: object) -> object:
     """Convert a float without fraction: JSON has one type of number, so 34.0 is whole."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _empty_to_null(value: object) -> object:
+    return None if value == "" else value
+
+
+def _null_to_ticket(value: object) -> object:
+    return "TICKET" if value is None else value
 
 
 WHOLE = BeforeValidator(_whole)
 OrEmpty = Annotated[
     FieldT | None,
-    BeforeValidator(lambda value: None if value == "" else value),
+    BeforeValidator(_empty_to_null),
     Field(json_schema_extra=_allow_empty),
 ]
 """A field that may be null; an empty text is read as null."""
@@ -107,6 +117,6 @@ VehicleCode = Annotated[Text, Pattern(rf"[^{_SPACES}]+?__[^{_SPACES}]+", "vehicl
 
 ReservationType = Annotated[
     Literal["TICKET", "PRESALE", "OPTION"],
-    BeforeValidator(lambda value: "TICKET" if value is None else value),
+    BeforeValidator(_null_to_ticket),
     WithJsonSchema({"enum": ["TICKET", "PRESALE", "OPTION", None]}),
 ]

@@ -34,10 +34,11 @@ def party_problems(party: list[tuple[int | None, PassengerType]]) -> Iterator[Pr
     """Yield the problems of the passengers together, given the order and the type of each."""
     taken: set[int] = set()
     for index, (order, _) in enumerate(party):
-        number = index + 1 if order is None else order
-        if number in taken or number > len(party):
+        position = index + 1 if order is None else order
+        if position in taken or position > len(party):
             yield Problem("order", f"passengers[{index}].order", {"count": len(party)})
-        taken.add(number)
+        taken.add(position)
+
     kinds = [kind for _, kind in party]
     if "Infant" in kinds and "Adult" not in kinds:
         yield Problem("infant_alone", f"passengers[{kinds.index('Infant')}].type")

@@ -9,14 +9,7 @@ from pydantic import Field
 
 from ferry_sdk.sandbox.requests.body import Body
 from ferry_sdk.sandbox.requests.errors import Problem
-from ferry_sdk.sandbox.requests.fields import (
-    Age,
-    Day,
-    Hour,
-    OrEmpty,
-    Text,
-    VehicleCode,
-)
+from ferry_sdk.sandbox.requests.fields import Age, Day, Hour, OrEmpty, Text, VehicleCode
 from ferry_sdk.sandbox.requests.party import (
     MOST_PASSENGERS,
     Order,
@@ -99,21 +92,29 @@ class Search(Body):
 
     def problems(self) -> Iterator[Problem]:
         """Yield problems of the return, of codes and ages, and of the party."""
-        back = {
-            name: getattr(self.request, name) for name in ("ret_journey_id", "ret_at", "ret_time")
-        }
-        if any(value is not None for value in back.values()):
-            for name, value in back.items():
-                if value is None:
-                    yield Problem("return_incomplete", f"request.{name}")
-            if self.request.ret_at is not None and self.request.ret_at < self.request.out_at:
-                yield Problem("return_before_outward", "request.ret_at")
+        yield from self._return_problems()
         for index, passenger in enumerate(self.passengers):
             if passenger.param != passenger.type[0]:
                 values = {"type": passenger.type, "expected": passenger.type[0]}
                 yield Problem("param", f"passengers[{index}].param", values)
             yield from age_problems(index, passenger.type, passenger.age)
         yield from party_problems([(each.order, each.type) for each in self.passengers])
+
+    def _return_problems(self) -> Iterator[Problem]:
+        request = self.request
+        fields = {
+            "ret_journey_id": request.ret_journey_id,
+            "ret_at": request.ret_at,
+            "ret_time": request.ret_time,
+        }
+        missing = [name for name, value in fields.items() if value is None]
+        if len(missing) == len(fields):
+            return
+
+        for name in missing:
+            yield Problem("return_incomplete", f"request.{name}")
+        if request.ret_at is not None and request.ret_at < request.out_at:
+            yield Problem("return_before_outward", "request.ret_at")
 
 
 class DepartureQuery(Body):

@@ -24,7 +24,7 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     UnknownResourceError,
     answer,
 )
-from ferry_sdk.sandbox.faults.kinds import SessionExpired, SessionRequired
+from ferry_sdk.sandbox.faults.details import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
@@ -99,16 +99,17 @@ class McpEndpoint:
         self, request: Request, call: JsonRpcRequest, access: Access, options: McpOptions
     ) -> Response:
         opening = call.method == "initialize"
-        self._end_session(request, call.operation)
+        self._apply_session_faults(request, call.operation)
         self._check_session(request, options, opening=opening)
         if opening and options.handshake in _REFUSED_STATUS:
             return PlainTextResponse("No", _REFUSED_STATUS[options.handshake])
         version = request.headers.get(_VERSION)
         if version is not None and version not in VERSIONS and not opening:
             raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
+
         message = answer(call, self.service, caller_of(request, access, "mcp"), options)
-        has_status = call.method in ("tools/call", "resources/read")
-        response = reply(request, message, options, status=options.status if has_status else 200)
+        status = options.status if call.method in ("tools/call", "resources/read") else 200
+        response = reply(request, message, options, status=status)
         if opening and options.session != "none":
             session = response.headers[_SESSION] = secrets.token_hex(16)
             self.opened[session] = self.service.clock.now()
@@ -116,10 +117,12 @@ class McpEndpoint:
 
     def _authorize(self, request: Request) -> Access:
         host = requested_host(request)
-        if not (is_loopback(host) or host == self.host or self.host in _WILDCARDS):
+        is_served = is_loopback(host) or host == self.host or self.host in _WILDCARDS
+        if not is_served:
             raise JsonRpcError(INVALID_REQUEST, "This host is not served", status=421)
         if not has_local_origin(request):
             raise JsonRpcError(INVALID_REQUEST, "This origin is not allowed", status=403)
+
         access = self.tokens.access_of(request.headers.get("authorization"))
         if access is None:
             message = text("unauthorized", language(request))
@@ -133,28 +136,37 @@ class McpEndpoint:
         changes = fault.model_dump(exclude_unset=True) if fault else {}
         return self.switches.current.changed(**changes)
 
-    def _end_session(self, request: Request, operation: str) -> None:
+    def _apply_session_faults(self, request: Request, operation: str) -> None:
         """End the session, or require one, if a fault says so."""
         if self.service.faults.take(SessionExpired, operation):
             self.opened.pop(request.headers.get(_SESSION, ""), None)
-            raise JsonRpcError(*_NOT_FOUND, status=404)
+            raise _session_not_found()
         if self.service.faults.take(SessionRequired, operation):
-            raise JsonRpcError(*_MISSING, status=400)
+            raise _session_missing()
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
         session = request.headers.get(_SESSION)
         if options.session == "none":
             return
-        if session is None and options.session == "required" and not opening:
-            raise JsonRpcError(*_MISSING, status=400)
-        if session is not None:
-            opened, lifetime = self.opened.get(session), timedelta(seconds=options.session_seconds)
-            if opened is None or self.service.clock.now() - opened >= lifetime:
-                raise JsonRpcError(*_NOT_FOUND, status=404)
+        if session is None:
+            if options.session == "required" and not opening:
+                raise _session_missing()
+            return
+
+        opened_at = self.opened.get(session)
+        lifetime = timedelta(seconds=options.session_seconds)
+        if opened_at is None or self.service.clock.now() - opened_at >= lifetime:
+            raise _session_not_found()
 
 
-_NOT_FOUND = (REFUSED, "Session not found")
-_MISSING = (INVALID_REQUEST, "Bad Request: Missing session ID")
+def _session_not_found() -> JsonRpcError:
+    return JsonRpcError(REFUSED, "Session not found", status=404)
+
+
+def _session_missing() -> JsonRpcError:
+    return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
+
+
 _REFUSED_STATUS = {"refused_404": 404, "refused_405": 405}
 
 
@@ -166,15 +178,18 @@ def _parse_call(request: Request, body: bytes) -> JsonRpcRequest | None:
         message = parse_json(body)
     except ValueError as error:
         raise JsonRpcError(PARSE_ERROR, "The body is not valid JSON", status=400) from error
+
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise JsonRpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message", status=400)
-    method, params = message.get("method"), message.get("params", {})
+    method = message.get("method")
+    params = message.get("params", {})
     if method is None and ("result" in message or "error" in message):
-        return None
+        return None  # a client's response
     if not isinstance(method, str) or not isinstance(params, dict):
         raise JsonRpcError(INVALID_REQUEST, "Invalid method or params", status=400)
     if "id" not in message:
-        return None
+        return None  # a notification
+
     request_id = message["id"]
     if not isinstance(request_id, str | int | float) or isinstance(request_id, bool):
         raise JsonRpcError(INVALID_REQUEST, "id must be a string or a number", status=400)
@@ -183,11 +198,13 @@ def _parse_call(request: Request, body: bytes) -> JsonRpcRequest | None:
 
 
 def _error_reply(request: Request, error: JsonRpcError, options: McpOptions) -> Response:
-    same = getattr(request.state, "call_id", None)
-    ids: dict[str, JsonValue] = {"same": same, "null": None, "server_error": "server-error"}
-    unknown_resource = isinstance(error, UnknownResourceError)
-    code = options.unknown_resource_code if unknown_resource else error.code
-    message = failure(ids[options.error_id], code, error.message, error.data)
+    call_id: JsonValue = getattr(request.state, "call_id", None)
+    ids: dict[str, JsonValue] = {"same": call_id, "null": None, "server_error": "server-error"}
+    code = error.code
+    if isinstance(error, UnknownResourceError):
+        code = options.unknown_resource_code
+    message = failure(ids[options.error_id], code, error.message, data=error.data)
+
     if error.status == HTTPStatus.OK:
         return reply(request, message, options)
     headers = dict(error.headers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import JsonValue
@@ -44,63 +44,135 @@ def tool_answer(request_id: JsonValue, value: JsonValue, options: McpOptions) ->
     """Return the message for a tool that returned `value`."""
     if options.result == "naked":
         return value
-    result = _RESULTS[options.result](value)
+
+    result = _tool_result(value, options)
     if options.raw_separators and isinstance(result, dict):
         result["_meta"] = {"separators": _SEPARATORS}
     message = response(request_id, result)
     return [message] if options.result == "batch" else message
 
 
-def tool_failure(request_id: JsonValue, tool: str, error: Json, options: McpOptions) -> JsonValue:
-    """Return the message for a tool that failed with the interface's error object."""
-    if options.error == "naked":
-        return error
-    if options.error == "json_rpc_error":
-        return failure(request_id, -32603, str(error["message"]))
-    if options.error == "json_rpc_error_data":
-        return failure(request_id, -32603, str(error["message"]), error)
-    text = to_json(error)
-    shapes: dict[str, Json] = {
-        "is_error": _content(_text(text), structuredContent=error, isError=True),
-        "is_error_text": _content(_text(text), isError=True),
-        "is_error_prose": _content(_text(str(error["message"])), isError=True),
-        "tool_error_text": _content(_text(f"Error executing tool {tool}: {text}"), isError=True),
-        "error_as_success": _content(_text(text), structuredContent=error, isError=False),
-        "error_as_success_text": _content(_text(text)),
-        "bare": error,
-    }
-    return response(request_id, shapes[options.error])
+def _tool_result(  # noqa: C901, PLR0911, PLR0912 -- a case for each shape
+    value: JsonValue, options: McpOptions
+) -> JsonValue:
+    """Return the result of a tool in the shape that `McpOptions.result` describes.
+
+    Each `case` is a shape; type checkers report an option without one.
+    """
+    match options.result:
+        case "structured_and_text" | "batch":
+            return _content(_json_text(value), structuredContent=_as_object(value))
+        case "structured":
+            return _content(structuredContent=_as_object(value))
+        case "structured_result":
+            return _content(_json_text(value), structuredContent={"result": value})
+        case "structured_array":
+            return _content(structuredContent=value)
+        case "text":
+            return _content(_json_text(value))
+        case "n_blocks":
+            return _content(*[_json_text(item) for item in _list(value)])
+        case "split_text":
+            text = to_json(value)
+            middle = len(text) // 2
+            return _content(_text(text[:middle]), _text(text[middle:]))
+        case "plain_text":
+            return _content(_text("Done."), _text("See the booking."))
+        case "empty":
+            return _content()
+        case "embedded_resource":
+            return _content(_resource_block(value))
+        case "extra_blocks":
+            return _content(_json_text(value), *_BLOCKS["extra_blocks"])
+        case "bare" | "naked":
+            return value
+        case "input_required":
+            return dict(_BLOCKS["input_required"])
+        case "unknown_result_type":
+            return _content(_json_text(value), resultType="partial")
+        case "complete_result_type":
+            return _content(_json_text(value), structuredContent=value, resultType="complete")
+
+
+def tool_failure(  # noqa: C901 -- a case for each shape
+    request_id: JsonValue, tool: str, error: Json, options: McpOptions
+) -> JsonValue:
+    """Return the message for a tool that failed with the interface's error object.
+
+    `McpOptions.error` describes the shapes.
+    """
+    message = str(error["message"])
+    match options.error:
+        case "naked":
+            return error
+        case "json_rpc_error":
+            return failure(request_id, -32603, message)
+        case "json_rpc_error_data":
+            return failure(request_id, -32603, message, data=error)
+        case "is_error":
+            result = _content(_json_text(error), structuredContent=error, isError=True)
+        case "is_error_text":
+            result = _content(_json_text(error), isError=True)
+        case "is_error_prose":
+            result = _content(_text(message), isError=True)
+        case "tool_error_text":
+            prose = f"Error executing tool {tool}: {to_json(error)}"
+            result = _content(_text(prose), isError=True)
+        case "error_as_success":
+            result = _content(_json_text(error), structuredContent=error, isError=False)
+        case "error_as_success_text":
+            result = _content(_json_text(error))
+        case "bare":
+            result = error
+    return response(request_id, result)
 
 
 def resource_answer(
     request_id: JsonValue, uri: str, value: JsonValue, options: McpOptions
 ) -> JsonValue:
-    """Return the message for a resource with the content `value`."""
+    """Return the message for a resource with the content `value`.
+
+    `McpOptions.resource` describes the shapes.
+    """
     text = to_json(value)
-    typed: Json = {"uri": uri, "mimeType": "application/json"}
     records = _list(value)
-    half = (len(records) + 1) // 2
-    shapes: dict[str, JsonValue] = {
-        "text": _contents({**typed, "text": text}),
-        "text_without_type": _contents({"uri": uri, "text": text}),
-        "text_without_uri": _contents({"mimeType": "application/json", "text": text}),
-        "blob": _contents({**typed, "blob": base64.b64encode(text.encode()).decode()}),
-        "split": _contents(
-            {**typed, "text": to_json(records[:half])}, {**typed, "text": to_json(records[half:])}
-        ),
-        "empty": _contents(),
-        "bare_list": records,
-        "bare_object": {uri.rpartition("/")[2].replace("-", "_"): records},
-    }
-    return response(request_id, shapes[options.resource])
+    typed: Json = {"uri": uri, "mimeType": "application/json"}
+    result: JsonValue
+    match options.resource:
+        case "text":
+            result = _contents({**typed, "text": text})
+        case "text_without_type":
+            result = _contents({"uri": uri, "text": text})
+        case "text_without_uri":
+            result = _contents({"mimeType": "application/json", "text": text})
+        case "blob":
+            result = _contents({**typed, "blob": base64.b64encode(text.encode()).decode()})
+        case "split":
+            half = (len(records) + 1) // 2
+            result = _contents(
+                {**typed, "text": to_json(records[:half])},
+                {**typed, "text": to_json(records[half:])},
+            )
+        case "empty":
+            result = _contents()
+        case "bare_list":
+            result = records
+        case "bare_object":
+            name = uri.rpartition("/")[2].replace("-", "_")
+            result = {name: records}
+    return response(request_id, result)
 
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def _content(*blocks: Json, **rest: JsonValue) -> Json:
-    return {"content": list(blocks), **rest}
+def _json_text(value: JsonValue) -> Json:
+    return _text(to_json(value))
+
+
+def _content(*blocks: Json, **members: JsonValue) -> Json:
+    return {"content": list(blocks), **members}
 
 
 def _contents(*contents: Json) -> Json:
@@ -115,40 +187,10 @@ def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else [value]
 
 
-def _halves(value: JsonValue) -> tuple[Json, Json]:
-    text = to_json(value)
-    middle = len(text) // 2
-    return _text(text[:middle]), _text(text[middle:])
-
-
 def _resource_block(value: JsonValue) -> Json:
     uri = "resource://service/result"
-    inner: Json = {"uri": uri, "mimeType": "application/json", "text": to_json(value)}
-    return {"type": "resource", "resource": inner}
-
-
-def _with_text(value: JsonValue, **rest: JsonValue) -> Json:
-    return _content(_text(to_json(value)), **rest)
-
-
-_RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
-    "structured_and_text": lambda v: _with_text(v, structuredContent=_as_object(v)),
-    "structured": lambda v: _content(structuredContent=_as_object(v)),
-    "structured_result": lambda v: _with_text(v, structuredContent={"result": v}),
-    "structured_array": lambda v: _content(structuredContent=v),
-    "text": _with_text,
-    "n_blocks": lambda v: _content(*(_text(to_json(item)) for item in _list(v))),
-    "split_text": lambda v: _content(*_halves(v)),
-    "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
-    "empty": lambda _: _content(),
-    "embedded_resource": lambda v: _content(_resource_block(v)),
-    "extra_blocks": lambda v: _content(_text(to_json(v)), *_BLOCKS["extra_blocks"]),
-    "bare": lambda v: v,
-    "batch": lambda v: _with_text(v, structuredContent=_as_object(v)),
-    "input_required": lambda _: dict(_BLOCKS["input_required"]),
-    "unknown_result_type": lambda v: _with_text(v, resultType="partial"),
-    "complete_result_type": lambda v: _with_text(v, structuredContent=v, resultType="complete"),
-}
+    content: Json = {"uri": uri, "mimeType": "application/json", "text": to_json(value)}
+    return {"type": "resource", "resource": content}
 
 
 _LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
@@ -160,11 +202,13 @@ def reply(
     """Return the HTTP response with `message`, as the options and `Accept` require."""
     if not _wants_stream(request, options):
         return Response(to_json(message), status, media_type="application/json")
+
     if options.left_open:
         connection_of(request.scope).plan = LeaveOpen()
     events = [*_leading_events(message, options)]
     if not options.ended_early:
-        events.append(_event(to_json(message, indent=1 if options.several_lines else None)))
+        indent = 1 if options.several_lines else None
+        events.append(_event(to_json(message, indent=indent)))
     return Response(
         "".join(events).replace("\n", _LINE_ENDS[options.line_end]),
         status,
@@ -177,7 +221,8 @@ def _wants_stream(request: Request, options: McpOptions) -> bool:
     if options.reply != "auto":
         return options.reply == "sse"
     accept = request.headers.get("accept", "")
-    return "text/event-stream" in accept and not ("json" in accept or "*/*" in accept)
+    accepts_json = "json" in accept or "*/*" in accept
+    return "text/event-stream" in accept and not accepts_json
 
 
 def _leading_events(message: JsonValue, options: McpOptions) -> Iterator[str]:
@@ -187,12 +232,17 @@ def _leading_events(message: JsonValue, options: McpOptions) -> Iterator[str]:
         yield "retry: 3000\n\n"
         yield "id: 1\ndata:\n\n"
     if options.notification_first:
-        log: JsonValue = {"level": "info", "data": "working"}
-        yield _event(to_json({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))
+        params: JsonValue = {"level": "info", "data": "working"}
+        notification: JsonValue = {
+            "jsonrpc": "2.0",
+            "method": "notifications/message",
+            "params": params,
+        }
+        yield _event(to_json(notification))
     if options.request_first:
         # A server chooses the ids of its requests freely, so they may equal a client's id.
-        own_id = message.get("id") if isinstance(message, dict) else None
-        yield _event(to_json({"jsonrpc": "2.0", "id": own_id or 1, "method": "ping"}))
+        client_id = message.get("id") if isinstance(message, dict) else None
+        yield _event(to_json({"jsonrpc": "2.0", "id": client_id or 1, "method": "ping"}))
 
 
 def _event(text: str) -> str:

@@ -83,16 +83,21 @@ class JsonRpcRequest:
             JsonRpcError: The method, tool or resource does not exist.
         """
         if self.method == "tools/call":
-            if (name := self.text("name")) in TOOLS:
-                return TOOLS[name].name
-            raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+            tool = self.text("name")
+            if tool not in TOOLS:
+                raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {tool}")
+            return TOOLS[tool].name
+
         if self.method == "resources/read":
-            if (uri := self.text("uri")) in RESOURCES:
-                return RESOURCES[uri].name
-            raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
-        if self.method in RPC:
-            return RPC[self.method].name
-        raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
+            uri = self.text("uri")
+            if uri not in RESOURCES:
+                message = f"Unknown resource: {uri}"
+                raise UnknownResourceError(INVALID_PARAMS, message, data={"uri": uri})
+            return RESOURCES[uri].name
+
+        if self.method not in RPC:
+            raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
+        return RPC[self.method].name
 
 
 def answer(
@@ -121,6 +126,7 @@ def _call_tool(
     arguments = call.params.get("arguments", {})
     if not isinstance(arguments, dict):
         raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
+
     try:
         value = service.perform(call.operation, arguments, caller)
     except ServiceError as error:
@@ -128,7 +134,7 @@ def _call_tool(
         if error.status == HTTPStatus.FORBIDDEN:
             challenge = {"www-authenticate": 'Bearer error="insufficient_scope"'}
             raise JsonRpcError(
-                REFUSED, error.message, wire, status=error.status, headers=challenge
+                REFUSED, error.message, data=wire, status=error.status, headers=challenge
             ) from None
         return tool_failure(call.id, call.text("name"), wire, options)
     return tool_answer(call.id, value, options)
@@ -158,7 +164,7 @@ def _result_of(call: JsonRpcRequest, options: McpOptions) -> Json:
         }
     if call.method == "resources/templates/list":
         return {"resourceTemplates": []}
-    return {}
+    return {}  # the answer to a ping
 
 
 def tool_record(name: str) -> Json:
@@ -182,12 +188,20 @@ def _initialize_result(call: JsonRpcRequest, options: McpOptions) -> Json:
     requested = call.params.get("protocolVersion")
     if options.handshake == "refused":
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")
+
     if options.handshake == "modern_only":
         data: Json = {"supported": ["2026-07-28"], "requested": requested}
-        raise JsonRpcError(MODERN_VERSION_ONLY, "Unsupported protocol version", data, status=400)
-    version = requested if isinstance(requested, str) and requested in VERSIONS else VERSIONS[0]
+        raise JsonRpcError(
+            MODERN_VERSION_ONLY, "Unsupported protocol version", data=data, status=400
+        )
+
+    version = VERSIONS[0]
+    if options.handshake == "odd_version":
+        version = "1.0"
+    elif isinstance(requested, str) and requested in VERSIONS:
+        version = requested
     return {
-        "protocolVersion": "1.0" if options.handshake == "odd_version" else version,
+        "protocolVersion": version,
         "capabilities": {"tools": {"listChanged": False}, "resources": {"listChanged": False}},
         "serverInfo": {"name": "ferry-sandbox", "version": __version__},
         "instructions": "Search sailings, book, confirm, view and cancel tickets.",

@@ -56,11 +56,13 @@ def file_response(name: str) -> Response:
 
 
 def _path(name: str) -> Path:
+    beside = Path(__file__).with_name(name)
     if name not in _VENDORED:
-        return Path(__file__).with_name(name)
+        return beside
     package = find_spec(_SWAGGER_UI)  # an import would load a framework that nothing here uses
-    folder = Path(package.origin).parent if package and package.origin else Path()
-    return folder / "static" / name
+    if package is None or package.origin is None:
+        return beside  # where there is no such file
+    return Path(package.origin).parent / "static" / name
 
 
 async def _answer(name: str, _: Request) -> Response:
