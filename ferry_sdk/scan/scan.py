@@ -19,7 +19,7 @@ from ferry_sdk._engine import validation
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.planning.request import number as whole_number
+from ferry_sdk.planning.request import whole_number
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress

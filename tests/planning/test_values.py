@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.results import AskedSearch, SearchReport
-from ferry_sdk.planning.trips import Offer, TripSearch, one_way, round_trip
+from ferry_sdk.planning.trips import FoundSailing, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
@@ -51,7 +51,7 @@ def offer(tariffs, hours, company="GNV"):
         arrive_at=depart + timedelta(hours=10),
         company=type("Company", (), {"id": company}),
     )
-    return Offer(sailing, AskedSearch(company, "ITGOA", "ITPMO", DAY))
+    return FoundSailing(sailing, AskedSearch(company, "ITGOA", "ITPMO", DAY))
 
 
 @given(TARIFFS)
