@@ -166,9 +166,10 @@ class Rows:
                 self._rows.append(row)
                 continue
             fares.prices[row.fare] = _price_of(fares.prices[row.fare])
+            expires_at = fares.expiration_dates[row.fare]
             if fares.prices[row.fare] is None:
                 self._add_lost(row.search, "a price with more than 4 decimals or 14 digits")
-            elif not _is_storable(fares.expiration_dates[row.fare]):
+            elif expires_at is not None and not _is_storable(expires_at):
                 fares.expiration_dates[row.fare] = None
                 self._add_lost(row.search, _NOT_A_MOMENT)
             else:
@@ -210,11 +211,14 @@ class Rows:
             }
         )
         for fare in fares:
+            expires_at = fare.expiration_date
+            if not isinstance(expires_at, datetime):  # a text that is no moment
+                expires_at = None
             self._rows.append(_Row(search, sailing=number, fare=len(self._fares.types)))
             self._fares.types.append(fare.type)
             self._fares.prices.append(fare.amount)
             self._fares.currencies.append(fare.currency)
-            self._fares.expiration_dates.append(fare.expiration_date)
+            self._fares.expiration_dates.append(expires_at)
 
 
 def _take(table: Any, numbers: list[int | None]) -> list[Any]:  # noqa: ANN401 -- a pyarrow.Table

@@ -52,6 +52,27 @@ def test_a_row_has_the_price_and_the_moments_of_its_sailing_and_no_price_is_roun
             assert (row["status"], row["price"]) == expected, amount
 
 
+@pytest.mark.parametrize("expiration_date", [None, "soon"])
+@pytest.mark.parametrize(
+    ("amounts", "prices"),
+    [
+        (["82.5"], [Decimal("82.5")]),
+        (["82.12345", "5"], [None, Decimal(5)]),
+    ],
+    ids=["all can be written", "one cannot be written"],
+)
+def test_fares_may_lack_an_expiration_date(sailing, expiration_date, amounts, prices):
+    tariffs = [
+        sailing.tariffs[0].model_copy(
+            update={"amount": Decimal(amount), "expiration_date": expiration_date}
+        )
+        for amount in amounts
+    ]
+    written = rows(Records([sailing.model_copy(update={"tariffs": tuple(tariffs)})]))
+    assert [row["price"] for row in written] == prices
+    assert {row["expires_at"] for row in written} == {None}
+
+
 def test_a_sailing_without_fare_has_a_row_and_ids_with_separators_have_different_keys(sailing):
     late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
     tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
