@@ -106,7 +106,7 @@ class Worker:
 @pytest.mark.long
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("number", "seed"), [(6, 1), (80, 2)])
-def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
+def test_killed_worker_loses_no_event(
     ferry_sandbox, url, tmp_path, number, seed, record_property
 ):
     clock = stopped(ferry_sandbox).clock
