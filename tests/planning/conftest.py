@@ -17,7 +17,7 @@ def _without_routes(request):
         yield
         return
     caches = [catalogues._graphs, catalogues._indexes, catalogues._vehicles]
-    kept = [dict(one) for one in caches]
+    kept = [dict(cache) for cache in caches]
     clear_cache()
     yield
     clear_cache()
@@ -27,6 +27,7 @@ def _without_routes(request):
 
 @pytest.fixture(scope="session")
 def sandbox():
+    """A service that is only read."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -42,6 +43,7 @@ def reader(request, sandbox):
 
 @pytest.fixture
 def new_ferry(clients, ferry_sandbox):
+    """A client of the test's own service, which has read nothing yet."""
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 
