@@ -192,6 +192,9 @@ class TestFailures:
         ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
         caught(errors.ServerError, ferry.routes.refresh)
         assert ferry.routes.find() == routes
+        ferry_sandbox.faults.clear()
+        ferry.routes.refresh()
+        assert ferry.routes.find() == routes
 
     def test_no_journeys_are_an_error(self, new_ferry, ferry_sandbox):
         ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)

@@ -162,35 +162,45 @@ class TestRunsAgain:
         check_rows(folder)
 
 
+@pytest.fixture(scope="module")
+def failed_run(tmp_path_factory):
+    """A folder, and the report of a run into it of which seven searches failed."""
+    folder = tmp_path_factory.mktemp("failed") / "week"
+    with (
+        Sandbox(now=NOW) as sandbox,
+        Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as ferry,
+    ):
+        know_routes(sandbox)
+        sandbox.faults.add("server_error", "availability.search", times=7, after=3)
+        report = new_scan(folder).run(ferry)
+    return folder, report
+
+
 class TestFailedSearches:
-    @pytest.fixture
-    def failed_run(self, scan, make_client, ferry_sandbox):
-        """The report of a run of which seven searches failed."""
-        ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
-        return scan.run(make_client)
-
     def test_failed_searches_are_counted(self, failed_run):
-        assert (failed_run.failed, failed_run.done) == (7, SIZE - 7)
-        assert not failed_run.is_complete
+        _, report = failed_run
+        assert (report.failed, report.done) == (7, SIZE - 7)
+        assert not report.is_complete
 
-    def test_log_says_how_to_go_on(self, scan, make_client, ferry_sandbox, caplog):
-        ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
-        scan.run(make_client)
-        assert f"7 of {SIZE} searches failed; run again to repeat them" in caplog.messages
-
-    @pytest.mark.usefixtures("failed_run")
-    def test_rows_have_the_reason(self, folder):
+    def test_rows_have_the_reason(self, failed_run):
+        folder, _ = failed_run
         failed = [row for row in check_rows(folder) if row["status"] == "failed"]
         assert len(failed) == 7
         assert all(row["reason"].startswith("ServerError: ") for row in failed)
 
-    @pytest.mark.usefixtures("failed_run")
-    def test_manifest_has_the_run(self, folder):
+    def test_manifest_has_the_run(self, failed_run):
+        folder, _ = failed_run
         (run,) = json.loads((folder / "scan.json").read_text("utf-8"))["runs"]
         assert run["failed"] == sum(run["reasons"].values()) == 7
 
-    @pytest.mark.usefixtures("failed_run")
+    def test_log_says_how_to_go_on(self, scan, ferry, ferry_sandbox, caplog):
+        ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
+        scan.run(ferry.with_options(max_retries=0))
+        assert f"7 of {SIZE} searches failed; run again to repeat them" in caplog.messages
+
     def test_next_run_repeats_them(self, scan, make_client, ferry_sandbox, folder):
+        ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
+        assert scan.run(make_client).failed == 7
         before = searches(ferry_sandbox)
         report = scan.run(make_client)
         assert report.is_complete
