@@ -129,7 +129,11 @@ class Reconciliation:
                     # > issued_not_paid 0
             ```
         """
-        return tuple((kind, discrepancy) for kind in KINDS for discrepancy in getattr(self, kind))
+        rows: list[tuple[str, Discrepancy]] = []
+        for kind in KINDS:
+            discrepancies: tuple[Discrepancy, ...] = getattr(self, kind)
+            rows += [(kind, discrepancy) for discrepancy in discrepancies]
+        return tuple(rows)
 
     def to_frame(self, *, money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each discrepancy.

@@ -181,6 +181,7 @@ class _Comparison:
                     references=paid.references,
                 ),
             )
+
         if self.paid.refunded < self.refund:
             yield "refunded_short", self._discrepancy(self.refund, self.paid.refunded)
         yield from self._compare_tickets()
@@ -188,7 +189,8 @@ class _Comparison:
 
     def _compare_tickets(self) -> Iterator[tuple[str, Discrepancy]]:
         """Compare whether tickets are issued with whether money is held."""
-        stage, held = self.booking.stage, self.paid.held
+        stage = self.booking.stage
+        held = self.paid.held
         if stage == Stage.IN_PROGRESS:
             return
 
@@ -298,6 +300,7 @@ class Reconciler:
             batch = Batch[str, Booking]()
             for booking_id in ids[start : start + CONCURRENCY]:
                 batch.add(booking_id, BookingsGroup.get(None, booking_id))
+
             for answer in (yield from all_answers(batch)):
                 error = answer.error
                 if answer.value is not None:

@@ -182,6 +182,7 @@ def calendar_of(
     for answer in report.unreadable:
         if answer.search is not None:
             unreadable[answer.search.day] += len(answer.records)
+
     prices = [_day_of(day, by_day[day], unreadable[day]) for day in days]
     return PriceCalendar(prices, report, route)
 

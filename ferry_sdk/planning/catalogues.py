@@ -421,7 +421,8 @@ def _may_have_file(settings: Settings) -> bool:
 
 def _file_of(settings: Settings) -> Path:
     """Return the file of a graph, named by the account, the service's address and the language."""
-    folder, token = settings.route_cache, settings.token.account
+    folder = settings.route_cache
+    token = settings.token.account
     assert folder is not None and isinstance(token, str)  # noqa: S101, PT018 -- the callers check it
     account = account_name(token, f"{settings.base_url} {settings.language}")
     return folder / f"routes-{__version__}-{account}.json"

@@ -89,7 +89,8 @@ class Itinerary:
     @property
     def companies(self) -> tuple[str, ...]:
         """The companies, each once, as a search takes them."""
-        return tuple(dict.fromkeys(name for leg in self.legs for name in leg.companies))
+        first, second = self.legs
+        return tuple(dict.fromkeys((*first.companies, *second.companies)))
 
     @property
     def prices(self) -> Mapping[str, Decimal]:
@@ -203,7 +204,7 @@ class ConnectionPlan(TripPlan):
     def _look_up(self, settings: Settings) -> Flow[Sequence[Route]]:
         """Find the ports to change in as well; return the routes of the first legs."""
         yield from super()._look_up(settings)
-        via = yield from ports_of(settings, self._graph, self._via, self._batch.until)
+        via = yield from ports_of(settings, self._graph, self._via, until=self._batch.until)
         wanted = {port.code for port in via.values()}
 
         routes = self._graph.between(self._ends[0].code, None)

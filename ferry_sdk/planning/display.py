@@ -93,7 +93,7 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     if has_back:
         head.insert(3, "Back")
     nothing = "Nothing sails on the days of the search."
-    return plain(table(head, rows), *_notes(len(trips), report, nothing, SAILING))
+    return plain(table(head, rows), *_notes(len(trips), report, nothing, route_notes=SAILING))
 
 
 def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
@@ -113,7 +113,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."
-    notes = _notes(len(itineraries), report, nothing, CONNECTION)
+    notes = _notes(len(itineraries), report, nothing, route_notes=CONNECTION)
     return plain(table(head, rows), *separate, *notes)
 
 
@@ -162,7 +162,9 @@ def _prices(itinerary: Itinerary) -> str:
     return " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items())
 
 
-def _notes(count: int, report: SearchReport, nothing: str, route_notes: RouteNotes) -> list[Markup]:
+def _notes(
+    count: int, report: SearchReport, nothing: str, *, route_notes: RouteNotes
+) -> list[Markup]:
     """Return notes of the results that are not shown, or that there is nothing."""
     notes: list[Markup] = []
     if count > _ROWS:
@@ -186,7 +188,8 @@ def _missing(report: SearchReport) -> list[Markup]:
     if report.left_out:
         notes.append(f"Without a fare of the wanted type, left out: {report.left_out}.")
     if report.failed or report.not_asked:
-        failed, not_asked = len(report.failed), len(report.not_asked)
+        failed = len(report.failed)
+        not_asked = len(report.not_asked)
         notes.append(f"{failed} searches failed, {not_asked} were not asked")
     if report.unreadable:
         notes.append(f"{_sentence(describe_unreadable(report.unreadable))} See .report.unreadable.")

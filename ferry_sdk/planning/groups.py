@@ -144,7 +144,7 @@ class RoutesGroup(Resource):
             until = catalogues.deadline_of(settings)
             graph = yield from catalogues.route_graph(settings, until)
             places = arguments.drop_none(origin=origin, destination=destination)
-            ports = yield from ports_of(settings, graph, places, until)
+            ports = yield from ports_of(settings, graph, places, until=until)
             depart_code = ports["origin"].code if "origin" in ports else None
             arrive_code = ports["destination"].code if "destination" in ports else None
             return Matches(graph.between(depart_code, arrive_code), graph.unreadable)
@@ -323,7 +323,7 @@ class TripsGroup(Resource):
         """
         plan = TripPlan(request)
         days = request.whole_calendar()
-        return plan.collect(lambda: calendar_of(days, plan.trips, plan.report, plan.route))
+        return plan.collect(lambda: calendar_of(days, plan.trips, plan.report, route=plan.route))
 
     @method
     @with_arguments(ConnectionRequest)

@@ -67,10 +67,10 @@ _LONGEST_NAME: Final = 300
 """Characters of a name that are compared; the time of `unicodedata.normalize` can be quadratic."""
 
 _NAMES: dict[str, list[str]] = data_beside(__file__, "aliases.json")
-_ALIASES: Final[Mapping[str, str]] = {
-    alias: name for name, aliases in _NAMES.items() for alias in aliases
-}
-"""Names that the service has in none of its languages, by a name that it has."""
+_ALIASES: Final[dict[str, str]] = {}
+"""A name that the service has, by a name that it has in none of its languages."""
+for _name, _aliases in _NAMES.items():
+    _ALIASES.update(dict.fromkeys(_aliases, _name))
 
 
 @lru_cache(maxsize=4096)

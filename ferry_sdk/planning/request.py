@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, timedelta
+from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple, get_args
 
 from ferry_sdk._engine.operation import Operation
@@ -111,7 +112,7 @@ class TripRequest(ABC):
             self.passengers = tuple(passengers)
 
         # `party_on` validates the travellers and the vehicle. Its result is not needed here.
-        days_out = [days.out for days_of_round in self.rounds for days in days_of_round]
+        days_out = [days.out for days in chain.from_iterable(self.rounds)]
         first_day = min(days_out, default=first_day_possible())
         bodies.party_on(self.passengers, self._vehicle_query, first_day)
 
@@ -230,7 +231,12 @@ class Query:
     @property
     def search(self) -> AskedSearch:
         """The search, for a report."""
-        return AskedSearch(self.company, self.route.depart_code, self.route.arrive_code, self.day)
+        return AskedSearch(
+            company=self.company,
+            depart_code=self.route.depart_code,
+            arrive_code=self.route.arrive_code,
+            day=self.day,
+        )
 
     def with_ports(self, sailing: Availability) -> Availability:
         """Return a sailing of the answer with its ports, which a service may leave out.

@@ -110,7 +110,9 @@ def ports_without_code(ports: Records[McpPort]) -> tuple[UnreadableAnswer, ...]:
     then: the list is not one of ports.
     """
     lost = tuple(
-        unusable(index, "code", "no code", port) for index, port in numbered(ports) if not port.code
+        unusable(index, "code", "no code", record=port)
+        for index, port in numbered(ports)
+        if not port.code
     )
     if not lost or len(lost) == len(ports):
         return ()

@@ -30,7 +30,8 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 @lru_cache(maxsize=1024)
 def account_name(token: str, service: str) -> str:
     """Return a name for what an account has of a service, from which nobody finds the token."""
-    return pbkdf2_hmac("sha256", token.encode(), service.encode(), _ROUNDS, 16).hex()
+    digest = pbkdf2_hmac("sha256", token.encode(), service.encode(), iterations=_ROUNDS, dklen=16)
+    return digest.hex()
 
 
 def remove_old(folder: Path, seconds: float) -> None:

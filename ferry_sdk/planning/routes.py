@@ -258,7 +258,7 @@ class RouteSources:
         Nothing is added then: the search reports that no company is known.
         """
         lost = tuple(
-            unusable(index, "code", "neither a code nor an id", company)
+            unusable(index, "code", "neither a code nor an id", record=company)
             for index, company in numbered(companies)
             if not company.code and not company.id
         )
@@ -336,7 +336,7 @@ class RouteSources:
         if any(answer.operation in PORT_OPERATIONS for answer in self.unreadable):
             return ()
         lost = tuple(
-            unusable(index, "route", "names no two known ports", journey)
+            unusable(index, "route", "names no two known ports", record=journey)
             for index, journey in numbered(self.journeys)
             if journey.journey_id not in ends
         )

@@ -164,7 +164,7 @@ class TripPlan:
         self._progress.unreadable += self._graph.unreadable
 
         places = {"origin": request.origin, "destination": request.destination}
-        ports = yield from ports_of(settings, self._graph, places, until)
+        ports = yield from ports_of(settings, self._graph, places, until=until)
         if ports["origin"].code == ports["destination"].code:
             raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = tuple(ports.values())
@@ -229,29 +229,31 @@ class TripPlan:
             way_back = next((query for query in ways_back if query.company == company), None)
             if way_back is not None:
                 ways_back.remove(way_back)
-            yield Query(route, company, days.out, way_back)
+            yield Query(route, company, days.out, way_back=way_back)
         yield from ways_back  # of companies that have no way out
 
     def _route_companies(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return each route with each company to ask for it."""
         if self._request.companies is None:
-            return [
-                (route, company) for route in routes for company in self._graph.sailed_by(route)
-            ]
+            pairs: list[tuple[Route, str]] = []
+            for route in routes:
+                pairs += [(route, company) for company in self._graph.sailed_by(route)]
+            return pairs
         # A company that the caller names is asked, even if no catalogue says that it sails.
         companies = dict.fromkeys(self._name_of(company) for company in self._request.companies)
         return [*product(routes, companies)]
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""
-        for name, id_ in self._graph.companies.items():
-            if fold(company) in {fold(name), fold(id_)}:
+        for name, company_id in self._graph.companies.items():
+            if fold(company) in {fold(name), fold(company_id)}:
                 return name
         return company
 
     def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
         """Record an answer, and return the trips that it makes with those before it."""
-        query, error = answer.key, answer.error
+        query = answer.key
+        error = answer.error
         progress = self._progress
         progress.ended.append(query.search)
 
@@ -350,7 +352,7 @@ def _other_sailings(query: Query, sailings: Records[Availability]) -> tuple[Unre
     """Return the sailings that leave from neither port of a search: no trip can be made of them."""
     ports = query.search.depart_code, query.search.arrive_code
     lost = tuple(
-        unusable(index, "depart_code", "none of the ports of the search", sailing)
+        unusable(index, "depart_code", "none of the ports of the search", record=sailing)
         for index, sailing in numbered(sailings)
         if sailing.depart_code not in ports
     )

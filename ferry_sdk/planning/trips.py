@@ -248,7 +248,8 @@ def round_trip(
         back: The sailing back.
         kind: The type of the trip's fares, of which it may have none; None: all.
     """
-    way_out, way_back = out.sailing, back.sailing
+    way_out = out.sailing
+    way_back = back.sailing
     if way_back.depart_at < way_out.arrive_at or not (way_out.places and way_back.places):
         return None
 

@@ -161,7 +161,7 @@ def _matches(
     without_code: list[Unreadable] = []
     for index, model in numbered(models):
         if model.code is None:
-            without_code.append(unusable(index, "code", "no code", model))
+            without_code.append(unusable(index, "code", "no code", record=model))
             continue
         score = _score(model, wanted)
         if score:

@@ -106,7 +106,12 @@ class ScanRequest:
 
     def searches(self, routes: Sequence[CompanyRoute]) -> SearchList:
         """Return the searches on the routes of companies."""
-        return SearchList(self.days, routes, self.parties, self.part_size)
+        return SearchList(
+            days=self.days,
+            routes=routes,
+            parties=self.parties,
+            part_size=self.part_size,
+        )
 
     def company_routes(self, routes: Sequence[Route]) -> list[CompanyRoute]:
         """Return the routes of each company, once and in an order that is always the same.

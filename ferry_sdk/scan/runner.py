@@ -202,13 +202,13 @@ def run_here(
 ) -> None:
     """Run the parts in this process."""
     runner = PartRunner(parts, concurrency)
-    run_steps(client_or_maker, runner.steps, take, runner.stop)
+    run_steps(client_or_maker, runner.steps, take, stop=runner.stop)
 
 
 def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResult:
     """Run a part in a worker."""
     results: list[PartResult] = []
-    run_here(make_client, concurrency, iter([part]), results.append)
+    run_here(make_client, concurrency, iter([part]), take=results.append)
     return results[0]
 
 

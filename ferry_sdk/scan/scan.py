@@ -233,7 +233,7 @@ class FareScan:
                     show()
 
                 if executor is None:
-                    run_here(client, concurrency, parts, take)
+                    run_here(client, concurrency, parts, take=take)
                 else:
                     make: Any = client
                     run_with_executor(
@@ -246,11 +246,15 @@ class FareScan:
                     )
 
         if self._report.failed:
-            failed, size = self._report.failed, self._report.size
-            logger.warning("%d of %d searches failed; run again to repeat them", failed, size)
+            logger.warning(
+                "%d of %d searches failed; run again to repeat them",
+                self._report.failed,
+                self._report.size,
+            )
         if self._report.unreadable:
-            unreadable = self._report.unreadable
-            logger.warning("%d records could not be read; report.reasons says why", unreadable)
+            logger.warning(
+                "%d records could not be read; report.reasons says why", self._report.unreadable
+            )
         return self._report
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
@@ -293,6 +297,7 @@ class FareScan:
         manifest = self._manifest()
         if manifest is not None:
             return manifest["scan"], self._searches_of(manifest)
+
         if self._routes is None:
             try:
                 with Ferry() as client:
@@ -331,6 +336,7 @@ class FareScan:
         manifest = self._manifest()
         request = self._request if manifest is None else None
         found = look_up(client, request)
+
         if manifest is None:
             searches = self._request.searches(found.routes)
             first: Manifest = {
@@ -399,6 +405,7 @@ class FareScan:
             manifest = read_manifest(self.folder)
             if manifest is None:  # removed by another program while the scan ran
                 return
+
             reasons = dict(Counter(self._report.reasons).most_common(_MOST_REASONS))
             run: dict[str, Any] = {
                 "library": __version__,

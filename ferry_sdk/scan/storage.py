@@ -114,6 +114,7 @@ def lock(folder: Path) -> Generator[None, None, None]:
     folder = folder.resolve()
     if folder in _locked:
         raise InvalidInputError("another thread scans into this folder", field="folder")
+
     _locked.add(folder)
     try:
         lock_file = folder / ".lock"

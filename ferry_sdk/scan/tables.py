@@ -104,7 +104,7 @@ class Rows:
         self.answers += 1
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             reason = f"{type(answer.error).__name__}: {answer.error}"
-            self._rows.append(_Row(self._add_search(search, answer, "failed", reason)))
+            self._rows.append(_Row(self._add_search(search, answer, "failed", reason=reason)))
             return
 
         rows_before = len(self._rows)
@@ -165,6 +165,7 @@ class Rows:
             if row.fare is None:
                 self._rows.append(row)
                 continue
+
             fares.prices[row.fare] = _price_of(fares.prices[row.fare])
             expires_at = fares.expiration_dates[row.fare]
             if fares.prices[row.fare] is None:
@@ -210,6 +211,7 @@ class Rows:
                 "arrive_local": sailing.arrive_at.replace(tzinfo=None),
             }
         )
+
         for fare in fares:
             expires_at = fare.expiration_date
             if not isinstance(expires_at, datetime):  # a text that is no moment
