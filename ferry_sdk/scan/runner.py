@@ -215,6 +215,7 @@ def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResul
 def run_with_executor(
     executor: Executor,
     make_client: MakeClient,
+    *,
     workers: int,
     concurrency: int,
     parts: Iterator[Part],
