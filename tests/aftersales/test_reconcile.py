@@ -120,7 +120,7 @@ def test_money_given_back_is_compared(history, journal, amounts_of, expected):
 
 
 @pytest.mark.usefixtures("pauses")
-def test_booking_that_can_never_be_read_is_not_known(sandbox, history, client):
+def test_booking_that_always_fails_is_not_known(sandbox, history, client):
     payment = {"booking_id": history.sales[0].booking_id, "amount": 5, "currency": "eur"}
     empty_journal = type("Journal", (), {"entries": lambda *_, **__: ()})
     other = {"booking_id": booked(history.ferry).booking_id, "amount": 0, "currency": "EUR"}

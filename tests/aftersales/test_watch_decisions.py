@@ -76,7 +76,7 @@ class TestLapsing:
         )
         return [*service.watch()]
 
-    def test_option_is_reminded_of_and_lapses(self, events):
+    def test_option_gives_two_events(self, events):
         assert [event.kind for event in events] == ["lapsing", "lapsed"]
 
     def test_reminder_comes_half_an_hour_before(self, events):

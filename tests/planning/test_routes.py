@@ -102,7 +102,7 @@ class TestSharedReading:
         hooks = {"request": [lambda event: requests.append(event.operation)]}
         return {"base_url": ferry_sandbox.base_url, "event_hooks": hooks}
 
-    def test_threads_and_loops_read_once(self, ferry_sandbox, settings, requests):
+    def test_concurrent_callers_read_once(self, ferry_sandbox, settings, requests):
         counts = []
 
         async def find():

@@ -169,7 +169,7 @@ class TestBest:
 
 
 class TestTables:
-    def test_table_has_companies_and_prices(self, tunis):
+    def test_table_shows_the_cheapest_trip(self, tunis):
         html = tunis._repr_html_()
         assert "GNV" in html
         assert str(tunis[0].price) in html
@@ -184,7 +184,7 @@ class TestTables:
         empty = tunis.filter(reservation_type="OPTION").to_frame()
         assert empty.columns.equals(tunis.to_frame().columns)
 
-    def test_frame_of_tariffs_has_a_row_for_each_fare(self, tunis):
+    def test_frame_of_tariffs_has_a_row_per_fare(self, tunis):
         fares = [fare for trip in tunis for fare in trip.fares]
         frame = tunis.to_frame(by="tariff")
         assert len(frame) == len(fares) > len(tunis)

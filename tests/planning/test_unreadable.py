@@ -235,7 +235,7 @@ class TestPorts:
         assert len(answer.records) == 1
 
 
-def test_places_without_the_names_of_a_language_say_so(new_ferry, ferry_sandbox):
+def test_places_without_a_list_say_so(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("wrong_shape", "mcp.ports", times=None, value="none")
     places = new_ferry.places.find("Atlantis City")
     assert places.unreadable == (UnreadableAnswer(None, "mcp.ports", ()),)
@@ -328,7 +328,7 @@ def test_unreadable_port_explains_its_journeys():
 NAMELESS = [Company(name="A"), Company(code="B"), Company(id="c")]
 
 
-def test_company_without_code_and_id_is_named():
+def test_nameless_company_is_reported():
     sources = RouteSources()
     sources.add("companies", Records(NAMELESS, [Unreadable(0, "code", "wrong", raw={})]))
     (answer,) = sources.unreadable
@@ -349,7 +349,7 @@ def test_port_of_mcp_without_a_code_is_named():
     assert [(record.index, record.field) for record in answer.records] == [(1, "code")]
 
 
-def test_ports_of_mcp_with_other_fields_are_no_gaps():
+def test_mcp_ports_with_other_fields_are_no_gaps():
     sources = RouteSources()
     sources.add("mcp_ports", Records([McpPort(city="Genoa"), McpPort(city="Tunis")]))
     assert sources.unreadable == []
