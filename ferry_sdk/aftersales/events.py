@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,7 +21,7 @@ LAPSING: Final = timedelta(minutes=30)
 StageEvent = Literal[
     "ticketed", "partially_ticketed", "lapsed", "rejected", "voided", "partially_voided"
 ]
-"""The events that are named as the stage to which a booking comes."""
+"""The events that have the name of a stage: a booking has come to it."""
 EventKind = Literal[StageEvent, "lapsing", "changed", "not_known"]
 
 STAGE_EVENTS: Final[dict[str, EventKind]] = {stage: stage for stage in get_args(StageEvent)}
@@ -56,35 +56,54 @@ class BookingSnapshot:
         if isinstance(booking, Booking):
             limits.append(booking.expire_at)
             departures = sorted(_departures_of(booking))
-        moments = [moment for moment in limits if isinstance(moment, datetime)]
+
+        lapses_at = None
+        if booking.stage not in FINAL:
+            moments = [limit for limit in limits if isinstance(limit, datetime)]
+            lapses_at = min(moments, default=None)
         return cls(
-            booking.stage,
-            booking.total_price,
-            booking.currency,
-            tuple(departures),
-            None if booking.stage in FINAL else min(moments, default=None),
+            stage=booking.stage,
+            total_price=booking.total_price,
+            currency=booking.currency,
+            departures=tuple(departures),
+            lapses_at=lapses_at,
         )
 
     def differs(self, other: BookingSnapshot) -> bool:
-        """Return whether a departure moved or the total changed; what is not known is equal."""
-        have_departures = bool(self.departures and other.departures)
-        moved = have_departures and self.departures != other.departures
-        total = self.total_price, self.currency
-        return moved or total != (other.total_price, other.currency)
+        """Return whether a departure moved or the total changed.
+
+        If one of them has no departures, they are not known, and none has moved.
+        """
+        if self.departures and other.departures and self.departures != other.departures:
+            return True
+        return (self.total_price, self.currency) != (other.total_price, other.currency)
 
     def to_text(self, reported_stage: Stage | None, reminded: datetime | None) -> str:
         """Return it as JSON, with the stage and the deadline that were given as events."""
         return _stored.dump_json((self, reported_stage, reminded)).decode()
 
 
-_Stored = tuple[BookingSnapshot, Stage | None, Datetime | None]
-_stored: Final[TypeAdapter[_Stored]] = TypeAdapter(_Stored)
+class StoredSnapshot(NamedTuple):
+    """What a journal has of a watched booking.
+
+    Attributes:
+        snapshot: The booking at its last read.
+        reported_stage: The last stage that was given as an event.
+        reminded: The deadline of the last event ``lapsing``.
+    """
+
+    snapshot: BookingSnapshot
+    reported_stage: Stage | None
+    reminded: datetime | None
 
 
-def parse_snapshot(text: str) -> _Stored | None:
-    """Return what `to_text` was made of; None if the text is damaged."""
+_stored: Final = TypeAdapter(tuple[BookingSnapshot, Stage | None, Datetime | None])
+
+
+def parse_snapshot(text: str) -> StoredSnapshot | None:
+    """Return what `BookingSnapshot.to_text` was made of; None if the text is damaged."""
     try:
-        return _stored.validate_json(text)
+        return StoredSnapshot(*_stored.validate_json(text))
     except ValidationError:
         return None
 
@@ -98,7 +117,7 @@ class BookingEvent:
         kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected``, ``voided`` or
             ``partially_voided``: its stage. ``lapsing``: it lapses within half an hour.
             ``changed``: a departure moved, or the total changed. ``not_known``: the service refuses
-            to show it, and it is no longer watched; or a field of it cannot be read, where `error`
+            to show it, and it is no longer watched. Or a field of it cannot be read: then `error`
             is an `UnexpectedResponseError`, and it is still watched.
         stage: Its stage; None if it is not known.
         at: When it was read, by the service's clock, UTC.
@@ -117,13 +136,16 @@ class BookingEvent:
 
 
 def is_unreadable(error: FerryError) -> bool:
-    """Return whether a booking came of which a field cannot be read: it is so at the next read."""
+    """Return whether a field of a booking cannot be read. The next read has the same field."""
     return isinstance(error, UnexpectedResponseError) and error.field is not None
 
 
 def _departures_of(booking: Booking) -> Iterator[datetime]:
+    """Yield the departures of the tickets, as far as the record says them."""
     for ticket in booking.tickets:
         for leg in (ticket.availability.outward, ticket.availability.return_):
-            moment = leg and leg.journey and leg.journey.depart_at
-            if isinstance(moment, datetime):
-                yield moment
+            if leg is None or leg.journey is None:
+                continue
+            depart_at = leg.journey.depart_at
+            if isinstance(depart_at, datetime):
+                yield depart_at

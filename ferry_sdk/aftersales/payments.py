@@ -129,7 +129,11 @@ class Reconciliation:
                     # > issued_not_paid 0
             ```
         """
-        return tuple((kind, discrepancy) for kind in KINDS for discrepancy in getattr(self, kind))
+        rows: list[tuple[str, Discrepancy]] = []
+        for kind in KINDS:
+            discrepancies: tuple[Discrepancy, ...] = getattr(self, kind)
+            rows += [(kind, discrepancy) for discrepancy in discrepancies]
+        return tuple(rows)
 
     def to_frame(self, *, money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each discrepancy.
@@ -169,16 +173,19 @@ class Reconciliation:
 
         check_options("record", money)
         kinds = [kind for kind, _ in self.rows()]
-        found = [discrepancy for _, discrepancy in self.rows()]
-        dtypes = {"expected": "money", "found": "money", "references": "object"}
-        columns = {
-            name: (
-                dtypes.get(name, "string"),
-                [getattr(discrepancy, name) for discrepancy in found],
-            )
-            for name in Discrepancy.__slots__
-        }
-        return frame_of_columns({"kind": ("string", kinds), **columns}, money)
+        discrepancies = [discrepancy for _, discrepancy in self.rows()]
+        return frame_of_columns(
+            {
+                "kind": ("string", kinds),
+                "booking_id": ("string", [each.booking_id for each in discrepancies]),
+                "expected": ("money", [each.expected for each in discrepancies]),
+                "found": ("money", [each.found for each in discrepancies]),
+                "currency": ("string", [each.currency for each in discrepancies]),
+                "stage": ("string", [each.stage for each in discrepancies]),
+                "references": ("object", [each.references for each in discrepancies]),
+            },
+            money,
+        )
 
 
 KINDS: Final = tuple(name for name in Reconciliation.__slots__ if name != "unresolved")

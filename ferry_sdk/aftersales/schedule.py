@@ -1,8 +1,15 @@
 """When each watched booking is read.
 
-Each booking waits in a heap until its next read, and then in a second heap until it is its turn:
-there, the booking that may wait least comes first, so that a limiter that lets little through
-delays the bookings that are far from any deadline. Both heaps hold a few hundred bytes a booking.
+Each booking is in one of two heaps:
+
+1. It waits for the moment of its next read. That is after a gap, which doubles from 15 seconds to
+   15 minutes, or at a deadline of the booking that comes earlier. A deadline that is near makes the
+   gap shorter.
+2. Then it is ready, and waits until it is its turn. The booking that may wait least comes first: if
+   a limiter lets few reads through, those are delayed that are far from any deadline.
+
+For example, one booking lapses in an hour and another one in a day. If both are ready at the same
+moment, the first one is read first. Both heaps hold a few hundred bytes a booking.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
@@ -36,20 +43,21 @@ class Entry:
     """A watched booking.
 
     Attributes:
-        before: What is known of it; None if it was not read.
-        given: The stage at the last read. If that stage has an event, it was given.
-        reminded: The deadline of the last reminder.
+        booking_id: The booking.
+        before: Its state at the last read; None if it was not read.
+        reported_stage: The stage at the last read. If that stage has an event, it was given.
+        reminded: The deadline of the last event ``lapsing``.
         limits: Its deadlines in seconds since the epoch, by the service's clock.
         gap: Seconds until the next read, unless a deadline comes earlier.
         failures: How often in a row a read of it failed that may succeed later.
         refusals: How often in a row the service refused to show it.
         unreadable: How often in a row a field of it could not be read.
-        is_recorded: Whether the journal knows all of this.
+        is_recorded: Whether the journal has a snapshot of it.
     """
 
     booking_id: str
     before: BookingSnapshot | None = None
-    given: Stage | None = None
+    reported_stage: Stage | None = None
     reminded: datetime | None = None
     limits: tuple[float, ...] = ()
     gap: float = _GAPS[0]
@@ -63,6 +71,30 @@ class Entry:
         """The shortest and the longest gap, in seconds, when no deadline is near."""
         in_progress = self.before is not None and self.before.stage == Stage.IN_PROGRESS
         return _GAPS_IN_PROGRESS if in_progress else _GAPS
+
+
+class _Waiting(NamedTuple):
+    """A booking that waits for the moment of its read. The tuple sorts by that moment.
+
+    Attributes:
+        when: The moment, on the clock.
+        number: Orders bookings of the same moment.
+        latest: When the read should begin at the latest.
+        entry: The booking.
+    """
+
+    when: float
+    number: int
+    latest: float
+    entry: Entry
+
+
+class _Ready(NamedTuple):
+    """A booking that is to be read. The tuple sorts by how long the read may wait."""
+
+    latest: float
+    number: int
+    entry: Entry
 
 
 class Schedule:
@@ -82,9 +114,9 @@ class Schedule:
     ) -> None:
         self.clock: Callable[[], float] = clock
         self.jitter: Callable[[], float] = jitter
-        self._ahead = wall_time() - clock()  # what the service's time is ahead of the clock
-        self._waiting: list[tuple[float, int, float, Entry]] = []
-        self._ready: list[tuple[float, int, Entry]] = []
+        self._ahead = wall_time() - clock()  # how far the service's time is ahead of the clock
+        self._waiting: list[_Waiting] = []
+        self._ready: list[_Ready] = []
         self._numbers = count()
 
     def set_time(self, service_time: float) -> None:
@@ -98,16 +130,18 @@ class Schedule:
     def next_read(self) -> float | None:
         """Return when the next read may begin, by the clock; None if there is none."""
         now = self.clock()
-        while self._waiting and self._waiting[0][0] <= now:
-            _, number, latest, entry = heappop(self._waiting)
-            heappush(self._ready, (latest, number, entry))
+        while self._waiting and self._waiting[0].when <= now:
+            waiting = heappop(self._waiting)
+            heappush(self._ready, _Ready(waiting.latest, waiting.number, waiting.entry))
+
         if self._ready:
             return now
-        return self._waiting[0][0] if self._waiting else None
+        return self._waiting[0].when if self._waiting else None
 
     def pop(self, most: int) -> list[Entry]:
-        """Return the most urgent bookings, at most so many."""
-        return [heappop(self._ready)[-1] for _ in range(min(len(self._ready), most))]
+        """Take the most urgent bookings from those that are ready, at most so many."""
+        count_taken = min(len(self._ready), most)
+        return [heappop(self._ready).entry for _ in range(count_taken)]
 
     def add_next(self, entry: Entry, at_most: float = math.inf) -> None:
         """Schedule the next read: after the gap, or at a deadline that comes earlier.
@@ -117,24 +151,38 @@ class Schedule:
             at_most: The longest gap in seconds, after a read that failed.
         """
         now = self.now().timestamp()
-        left = [limit - now for limit in entry.limits]
-        near = min(map(abs, left), default=math.inf)
-        gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR), at_most)
+        seconds_to_limits = [limit - now for limit in entry.limits]  # below 0: the limit is past
+        nearest = min((abs(seconds) for seconds in seconds_to_limits), default=math.inf)
+        next_limit = min(
+            (seconds for seconds in seconds_to_limits if seconds > 0), default=math.inf
+        )
+
+        longest_near_limit = max(nearest / _NEAR, _SHORTEST_NEAR)
+        gap = min(entry.gap * self.jitter(), longest_near_limit, at_most)
         if at_most == math.inf:
             entry.gap = min(entry.gap * 2, entry.gaps[1])
-        limit = min((seconds for seconds in left if seconds > 0), default=math.inf)
-        self.add(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
+
+        if next_limit <= gap:
+            self.add(entry, max(next_limit, _SHORTEST_GAP), slack=0.0)
+        else:
+            self.add(entry, max(gap, _SHORTEST_GAP))
 
     def add(self, entry: Entry, delay: float = 0.0, slack: float | None = None) -> None:
         """Schedule a read after a delay; it may then wait for as long as the slack."""
+        if slack is None:
+            slack = self._slack(entry)
         when = self.clock() + delay
-        latest = when + (self._slack(entry) if slack is None else slack)
-        heappush(self._waiting, (when, next(self._numbers), latest, entry))
+        heappush(
+            self._waiting, _Waiting(when, next(self._numbers), latest=when + slack, entry=entry)
+        )
 
     def _slack(self, entry: Entry) -> float:
         """Return how long a read may wait: less, the nearer the deadline."""
-        longest, before = entry.gaps[1], entry.before
-        if before is None or before.lapses_at is None:
-            return longest * (2 if before is not None and before.stage in FINAL else 1)
-        left = max((before.lapses_at - self.now()).total_seconds(), 0.0) / _NEAR
-        return longest * left / (longest + left)
+        longest = entry.gaps[1]
+        before = entry.before
+        if before is not None and before.lapses_at is not None:
+            left = max((before.lapses_at - self.now()).total_seconds(), 0.0) / _NEAR
+            return longest * left / (longest + left)  # less than `left`, and less than `longest`
+        if before is not None and before.stage in FINAL:
+            return longest * 2
+        return longest

@@ -28,7 +28,7 @@ class CalendarDay:
     """The cheapest fare of one day.
 
     Without a fare, its values are None: nothing sails, no fare is of the wanted type, or a search
-    failed, was not made or could not be read, which the calendar's `report` says.
+    failed, was not made or could not be read. The calendar's `report` says which.
 
     Attributes:
         day: The day of departure, local to the port.
@@ -85,7 +85,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     __slots__ = ("_days", "report", "route")
 
     def __init__(self, days: Iterable[CalendarDay], report: SearchReport, route: str = "") -> None:
-        self._days = {price.day: price for price in days}
+        self._days = {day.day: day for day in days}
         self.report: SearchReport = report
         self.route: str = route
 
@@ -97,8 +97,11 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     @property
     def cheapest(self) -> CalendarDay | None:
         """The day with the cheapest fare, the first of several; None if no day has a fare."""
-        priced = [(price.price, price.day) for price in self.values() if price.price is not None]
-        return self[min(priced)[1]] if priced else None
+        priced = [(day.price, day.day) for day in self.values() if day.price is not None]
+        if not priced:
+            return None
+        _, cheapest = min(priced)
+        return self[cheapest]
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each day. Requires the extra ``notebook``.
@@ -120,18 +123,17 @@ class PriceCalendar(Mapping[date, CalendarDay]):
 
         check_options(by, money, has_tariffs=False)
         days = [*self.values()]
+        depart_at = [day.depart_at for day in days]
+        depart_local = [None if at is None else at.replace(tzinfo=None) for at in depart_at]
         return frame_of_columns(
             {
-                "day": ("datetime64[s]", [price.day for price in days]),
-                "price": ("money", [price.price for price in days]),
-                "currency": ("string", [price.currency for price in days]),
-                "company": ("string", [price.company for price in days]),
-                "depart_local": (
-                    "datetime64[us]",
-                    [price.depart_at and price.depart_at.replace(tzinfo=None) for price in days],
-                ),
-                "sailings": ("int64", [price.sailings for price in days]),
-                "unreadable": ("int64", [price.unreadable for price in days]),
+                "day": ("datetime64[s]", [day.day for day in days]),
+                "price": ("money", [day.price for day in days]),
+                "currency": ("string", [day.currency for day in days]),
+                "company": ("string", [day.company for day in days]),
+                "depart_local": ("datetime64[us]", depart_local),
+                "sailings": ("int64", [day.sailings for day in days]),
+                "unreadable": ("int64", [day.unreadable for day in days]),
             },
             money,
             unreadable=count_unreadable(self.report.unreadable),
@@ -153,12 +155,14 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         return len(self._days)
 
     def __repr__(self) -> str:
-        priced = sum(price.price is not None for price in self.values())
-        note = f"{priced} with sailings{notes_of(self.report)}"
         no_route = SAILING.note(self.report)
         if no_route is not None:
             note = f"{no_route}{unreadable_note(self.report.unreadable)}"
-        return f"<PriceCalendar{self.route and f' {self.route}'}: {len(self)} days, {note}>"
+        else:
+            priced = sum(day.price is not None for day in self.values())
+            note = f"{priced} with sailings{notes_of(self.report)}"
+        route = f" {self.route}" if self.route else ""
+        return f"<PriceCalendar{route}: {len(self)} days, {note}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import calendar_card  # noqa: PLC0415 -- for notebooks only
@@ -178,22 +182,24 @@ def calendar_of(
     for answer in report.unreadable:
         if answer.search is not None:
             unreadable[answer.search.day] += len(answer.records)
+
     prices = [_day_of(day, by_day[day], unreadable[day]) for day in days]
     return PriceCalendar(prices, report, route)
 
 
 def _day_of(day: date, trips: list[Trip], unreadable: int) -> CalendarDay:
+    """Return a day of the calendar, given its trips."""
     if not trips:
         return CalendarDay(day, unreadable=unreadable)
+
     # One way, a fare has one tariff, whose amount is compared faster than a price.
     best = min(trips, key=lambda trip: (trip.fares[0].tariffs[0].amount, trip.depart_at))
-    sailings = len({trip.outward.id for trip in trips})
     return CalendarDay(
         day=day,
         price=best.price,
         currency=best.currency,
         company=best.companies[0],
         depart_at=best.depart_at,
-        sailings=sailings,
+        sailings=len({trip.outward.id for trip in trips}),
         unreadable=unreadable,
     )

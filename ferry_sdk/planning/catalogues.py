@@ -1,16 +1,22 @@
 """Read the catalogues into a route graph and an index of places, and keep both.
 
-Both are kept in memory for this process, by the account, the service's address and the language; a
-graph also in the folder `route_cache`. Accounts may sell different routes, so they share nothing.
-What is kept for a token that a function returns goes with the client. Of the others, the hundred
-that were used last are kept.
+`route_graph` looks in these places, in this order:
 
-A graph that grows older than a day in memory is still used, while another one is made in the
+1. in memory: by the account, the service's address, the language and the folder `route_cache`.
+   Accounts may sell different routes, so they share nothing.
+2. in a file in the folder `route_cache`, if the user set one.
+3. at the service: it reads the catalogues of both protocols at the same time and joins them.
+   Callers that need the same graph at the same time share one reading.
+
+A graph in memory that is older than a day is still used, while another one is made in the
 background. A file that is older is not used, because a short program ends before the background
-does. Callers that need the same at the same time share one reading.
+does.
 
-Records that cannot be read, and catalogues that could not be read at all, are named by the graph
-and the index that lack them (``.unreadable``), in memory and in the file.
+The graphs, indexes and vehicles of the hundred accounts that were used last are kept. If a function
+of the user returns the token, the account has no name; what is kept for it goes with the client.
+
+Records that cannot be read, and catalogues that could not be read at all, are in ``.unreadable`` of
+the graph and of the index that lack them, in memory and in the file.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -62,34 +69,48 @@ from ferry_sdk.resources.mcp import McpGroup
 
 T = TypeVar("T")
 Key = tuple[str | int, str, str | None, Path | None]
+"""The account, the service's address, the language and the folder of files.
+
+The account is a number if a function of the user returns the token.
+"""
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 POINTLESS: Final = (AuthenticationError, ConfigurationError)
-"""Errors that every other read would meet as well."""
+"""Errors with which every other call would fail as well."""
 _REFRESH_TIME: Final = 120.0
 """Seconds for reading a graph again in the background."""
 
-_OPERATIONS: Final[Mapping[str, str]] = {
+_ROUTE_OPERATIONS: Final[Mapping[str, str]] = {
     "ports": "catalogue.ports",
     "journeys": "catalogue.journeys",
     "companies": "mcp.companies",
     "timetable": "mcp.departures",
     "mcp_ports": "mcp.ports",
 }
-"""The operations of the catalogues of routes by their keys."""
-_OF_A_COMPANY: Final = "catalogue.departures"
-"""The operation of the other catalogues of routes, one for each company."""
+"""The operation of each catalogue of routes, by its key in the batch."""
+_DEPARTURES_OPERATION: Final = "catalogue.departures"
+"""The operation of the other keys, which are one for each company."""
 _NAME_OPERATIONS: Final[Mapping[str, str]] = {"cities": "mcp.ports", "countries": "mcp.countries"}
-"""The operations of the catalogues of names by their keys; other keys are `catalogue.ports` in a
-language."""
+"""The operation of each catalogue of names, by its key in the batch."""
+_PORTS_OPERATION: Final = "catalogue.ports"
+"""The operation of the other keys, which are one for each language."""
 
 _MAX_KEPT: Final = 100
 """Entries of each kind, one for an account in a language. Three of them take 1 MB."""
 
+
+@dataclass(frozen=True, slots=True)
+class _KeptVehicles:
+    """MCP's vehicles, and when they were read, in seconds since the epoch."""
+
+    models: Records[VehicleModel]
+    read_at: float
+
+
 _graphs: OrderedDict[Key, RouteGraph] = OrderedDict()
 _indexes: OrderedDict[Key, PlaceIndex] = OrderedDict()
-_vehicles: OrderedDict[Key, tuple[float, Records[VehicleModel]]] = OrderedDict()
+_vehicles: OrderedDict[Key, _KeptVehicles] = OrderedDict()
 _refreshing: set[Key] = set()
 """The graphs that are being made again in the background."""
 
@@ -101,7 +122,7 @@ def clear_cache() -> None:
     _vehicles.clear()
 
 
-# The threads that make graphs again are in the parent.
+# The threads that make graphs again are in the parent only.
 after_fork_in_child(_refreshing.clear)
 
 
@@ -117,18 +138,22 @@ def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
         FerryError: The ports or the journeys could not be read.
     """
     key = _key(settings)
-    graph = _kept(_graphs, key)
+    graph = _get_kept(_graphs, key)
+
     if graph is None and _may_have_file(settings):
         graph = yield from RunBlocking(lambda: read_graph(_file_of(settings)), until)
         if graph is not None:
             _keep(_graphs, settings, graph)
+
     if graph is None:
         return (yield from _share(("routes", *key), partial(_build, settings, until), until))
+
     if not graph.is_fresh and key not in _refreshing:
         _refreshing.add(key)
         batch: Batch[str, None] = Batch(1, monotonic() + _REFRESH_TIME)
         batch.add("refresh", Plan(_refresh))
-        yield from NextAnswer(batch, monotonic())
+        # This starts the refresh and does not wait for it: the wait ends now.
+        yield from NextAnswer(batch, until=monotonic())
     return graph
 
 
@@ -145,8 +170,8 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
         FerryError: The ports could not be read in the client's language.
     """
     key = _key(settings)
-    index = _kept(_indexes, key)
-    if index is not None and index.is_complete and 0 <= time.time() - index.made_at < FRESH_FOR:
+    index = _get_kept(_indexes, key)
+    if index is not None and index.is_complete and _is_fresh(index.made_at):
         return index
     return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
 
@@ -157,17 +182,18 @@ def vehicle_models(settings: Settings, until: float | None) -> Flow[Records[Vehi
     Raises:
         FerryError: They could not be read.
     """
-    key = _key(settings)
-    kept = _kept(_vehicles, key)
-    if kept is not None and 0 <= time.time() - kept[0] < FRESH_FOR:
-        return kept[1]
+    kept = _get_kept(_vehicles, _key(settings))
+    if kept is not None and _is_fresh(kept.read_at):
+        return kept.models
+
     batch: Batch[str, Records[VehicleModel]] = Batch(1, until)
     batch.add("vehicles", McpGroup.vehicle_data(None))
-    answer = yield from stop_after_error(batch, _answer_of(batch))
+    answer = yield from stop_after_error(batch, _next_answer(batch))
     if answer.error is not None:
         raise answer.error
+
     models = answer.value or Records[VehicleModel]()
-    _keep(_vehicles, settings, (time.time(), models))
+    _keep(_vehicles, settings, _KeptVehicles(models, read_at=time.time()))
     return models
 
 
@@ -175,7 +201,12 @@ def _key(settings: Settings) -> Key:
     return settings.token.account, settings.base_url, settings.language, settings.route_cache
 
 
-def _kept(cache: OrderedDict[Key, T], key: Key) -> T | None:
+def _is_fresh(made_at: float) -> bool:
+    """Return whether a value is less than a day old, and not of a clock that was set back."""
+    return 0 <= time.time() - made_at < FRESH_FOR
+
+
+def _get_kept(cache: OrderedDict[Key, T], key: Key) -> T | None:
     """Return what is kept, and note that it was used."""
     with suppress(KeyError):  # a KeyError also if another thread has just removed it
         cache.move_to_end(key)
@@ -183,11 +214,13 @@ def _kept(cache: OrderedDict[Key, T], key: Key) -> T | None:
 
 
 def _keep(cache: OrderedDict[Key, T], settings: Settings, value: T) -> None:
-    """Keep a value; that of an account without a name of its own only as long as its client."""
+    """Keep a value; that of an account without a name only as long as its client."""
     key = _key(settings)
     if key not in cache and isinstance(settings.token.account, int):
-        finalize(settings.token, cache.pop, key, None).atexit = False
+        removal = finalize(settings.token, cache.pop, key, None)
+        removal.atexit = False  # at the end of the process, nothing has to be removed
     cache[key] = value
+
     while len(cache) > _MAX_KEPT:
         with suppress(KeyError):
             cache.popitem(last=False)
@@ -198,22 +231,23 @@ def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | No
 
     If another caller ran them and failed, perhaps at a deadline of its own, they run again.
     """
-    is_own = False
+    ran_here = False
 
     def start() -> Flow[T]:
-        nonlocal is_own
-        is_own = True
+        nonlocal ran_here
+        ran_here = True
         return steps()
 
     while True:
         try:
             return (yield from SingleFlight(key, start, until))
         except FerryError:
-            if is_own or (until is not None and monotonic() >= until):
+            if ran_here or (until is not None and monotonic() >= until):
                 raise
 
 
 def _refresh(settings: Settings) -> Flow[None]:
+    """Read the catalogues again in the background, where nobody sees an error."""
     try:
         yield from _build(settings, deadline_of(settings))
     except FerryError as error:
@@ -224,13 +258,15 @@ def _refresh(settings: Settings) -> Flow[None]:
 
 def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     """Read the catalogues, join them and keep the graph."""
-    batch: Batch[str, Any] = Batch(until=until)
     former = _graphs.get(_key(settings))
+    batch: Batch[str, Any] = Batch(until=until)
     graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=former is None))
+
     if former is not None:
         for journey_id, company in former.confirmed.copy():  # other threads may add to it
             graph.confirm(journey_id, company)
     _keep(_graphs, settings, graph)
+
     if _may_have_file(settings) and graph.is_complete:
         try:
             path = yield from RunBlocking(partial(_prepare_file, settings), until)
@@ -254,52 +290,58 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
     batch.add("ports", CatalogueGroup.ports(None))
     batch.add("journeys", CatalogueGroup.journeys(None))
     batch.add("companies", McpGroup.companies(None))
+
     while batch:
-        answer = yield from _answer_of(batch)
+        answer = yield from _next_answer(batch)
         if answer.error is None:
+            operation = _ROUTE_OPERATIONS.get(answer.key, _DEPARTURES_OPERATION)
             sources.add(answer.key, answer.value)
-            sources.unreadable += _unreadable(answer)
+            sources.unreadable += unreadable_answers(operation, answer.value or Records[Any]())
         else:
             failures[answer.key] = answer.error
             if not may_lack or isinstance(answer.error, POINTLESS):
-                _raise_first(failures)
+                _raise_essential(failures)
+
         if answer.key == "companies":
-            for name, id_ in sources.companies.items():
-                batch.add(DEPARTURES_OF + name, CatalogueGroup.departures(None, id_))
+            for name, company_id in sources.companies.items():
+                batch.add(DEPARTURES_OF + name, CatalogueGroup.departures(None, company_id))
+
         # The timetable is long, and shows some days only: it is read if something is missing.
         if not batch and sources.timetable is None and not sources.are_enough():
-            sources.timetable = ()
+            sources.timetable = ()  # not read again if it fails
             if not (sources.ports or sources.journeys or sources.companies):
-                _raise_first(failures)
+                _raise_essential(failures)
             batch.add("timetable", McpGroup.departures(None))
             if not sources.ports:
                 batch.add("mcp_ports", McpGroup.ports(None))
+
     sources.unreadable += _lost_catalogues(failures)
-    graph = sources.graph(is_complete=all(map(_is_final, failures.values())))
+    is_complete = all(_is_final(error) for error in failures.values())
+    graph = sources.graph(is_complete=is_complete)
     if not graph.routes:
-        _raise_first(failures)
+        _raise_essential(failures)
     return graph
-
-
-def _unreadable(answer: BatchAnswer[str, Any]) -> tuple[UnreadableAnswer, ...]:
-    """Return what could not be read of a catalogue that was read."""
-    records: Records[Any] = answer.value or Records[Any]()
-    return unreadable_answers(_OPERATIONS.get(answer.key, _OF_A_COMPANY), records)
 
 
 def _lost_catalogues(failures: Mapping[str, FerryError]) -> list[UnreadableAnswer]:
     """Return the catalogues that could not be read at all, of those that the service has.
 
-    A company whose departures failed is none of them: it is asked for every route.
+    The departures of a company are not among them: if they fail, the company is asked for every
+    route.
     """
     return [
-        UnreadableAnswer(search=None, operation=_OPERATIONS[name], records=())
+        _lost_catalogue(_ROUTE_OPERATIONS[name])
         for name, error in failures.items()
-        if name in _OPERATIONS and not _is_final(error)
+        if name in _ROUTE_OPERATIONS and not _is_final(error)
     ]
 
 
-def _raise_first(failures: Mapping[str, FerryError]) -> None:
+def _lost_catalogue(operation: str) -> UnreadableAnswer:
+    """Return the entry of a catalogue that could not be read at all."""
+    return UnreadableAnswer(search=None, operation=operation, records=())
+
+
+def _raise_essential(failures: Mapping[str, FerryError]) -> None:
     """Raise the failure of the ports or of the journeys, if one of them failed."""
     for name in ("ports", "journeys"):
         if name in failures:
@@ -307,6 +349,7 @@ def _raise_first(failures: Mapping[str, FerryError]) -> None:
 
 
 def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
+    """Read the names of the ports, and keep the index of them."""
     batch: Batch[str, Any] = Batch(until=until)
     index = yield from stop_after_error(batch, _read_languages(batch, settings))
     _keep(_indexes, settings, index)
@@ -314,6 +357,11 @@ def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
 
 
 def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceIndex]:
+    """Read the ports in every language, their cities and the countries, and index the names.
+
+    Raises:
+        FerryError: The ports could not be read in the client's language, or the deadline passed.
+    """
     index = PlaceIndex(is_complete=True)
     batch.add("own", CatalogueGroup.ports(None))
     for language in LANGUAGES:
@@ -321,10 +369,11 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
             batch.add(language, CatalogueGroup.ports(None), language=language)
     batch.add("cities", McpGroup.ports(None))
     batch.add("countries", McpGroup.countries(None))
+
     lists: dict[str, Any] = {}
     while batch:
-        answer = yield from _answer_of(batch)
-        operation = _NAME_OPERATIONS.get(answer.key, "catalogue.ports")
+        answer = yield from _next_answer(batch)
+        operation = _NAME_OPERATIONS.get(answer.key, _PORTS_OPERATION)
         if answer.error is None:
             records: Records[Any] = answer.value or Records[Any]()
             lists[answer.key] = records
@@ -335,28 +384,29 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
             raise answer.error
         elif not _is_final(answer.error):
             index.is_complete = False
-            whole_list = UnreadableAnswer(search=None, operation=operation, records=())
-            index.unreadable += (whole_list,)
-    codes = country_codes(lists.get("countries", ()))
+            index.unreadable += (_lost_catalogue(operation),)
+
+    # The client's own language comes first: the index takes the ports themselves from it.
+    code_of_country = country_codes(lists.get("countries", ()))
     index.add_ports(
-        port.model_copy(update={"country_code": codes(port)}) for port in lists.pop("own")
+        port.model_copy(update={"country_code": code_of_country(port)}) for port in lists["own"]
     )
-    index.add_cities(lists.pop("cities", ()))
+    index.add_cities(lists.get("cities", ()))
     for language in LANGUAGES:
         index.add_ports(lists.get(language, ()))
     return index
 
 
 def _is_final(error: FerryError) -> bool:
-    """Return whether asking again would be refused as well, as by a service without MCP."""
+    """Return whether the service would refuse a further read too, such as one without MCP."""
     return isinstance(error, APIError) and error.outcome == "rejected" and error.retry_after is None
 
 
-def _answer_of(batch: Batch[str, Any]) -> Flow[BatchAnswer[str, Any]]:
+def _next_answer(batch: Batch[str, Any]) -> Flow[BatchAnswer[str, Any]]:
     """Return the next answer of a batch.
 
     Raises:
-        RequestTimeoutError: The deadline came first.
+        RequestTimeoutError: The deadline comes first.
     """
     answer = yield from next_answer(batch)
     if answer is None:
@@ -365,20 +415,21 @@ def _answer_of(batch: Batch[str, Any]) -> Flow[BatchAnswer[str, Any]]:
 
 
 def _may_have_file(settings: Settings) -> bool:
-    """Return whether the account has a file: a function may return another account's token."""
+    """Return whether the graph has a file. A function may return another account's token later."""
     return settings.route_cache is not None and isinstance(settings.token.account, str)
 
 
 def _file_of(settings: Settings) -> Path:
     """Return the file of a graph, named by the account, the service's address and the language."""
-    folder, token = settings.route_cache, settings.token.account
+    folder = settings.route_cache
+    token = settings.token.account
     assert folder is not None and isinstance(token, str)  # noqa: S101, PT018 -- the callers check it
     account = account_name(token, f"{settings.base_url} {settings.language}")
     return folder / f"routes-{__version__}-{account}.json"
 
 
 def _prepare_file(settings: Settings) -> Path:
-    """Return the file of a graph in its folder, without the files that are no longer used."""
+    """Make the folder, remove its files that are no longer used, and return the graph's file."""
     path = _file_of(settings)
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_old(path.parent, FRESH_FOR)

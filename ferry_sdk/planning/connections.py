@@ -1,4 +1,13 @@
-"""Connections: two one-way sailings that meet in a port."""
+"""Connections: two one-way sailings that meet in a port.
+
+`ConnectionPlan` searches them, for example from Barcelona to Tunis:
+
+1. `_look_up` finds the ports to change in, those with the fastest routes first: Genoa, Marseille.
+2. `_ask_round` adds the searches of first legs, such as Barcelona to Genoa on 6 June.
+3. `_join` keeps the legs of each answer. After a first leg it adds the searches of the second legs
+   that can be caught: Genoa to Tunis on the days that the wait allows.
+4. `itineraries` pairs the legs when all searches have ended.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +30,7 @@ from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
 from ferry_sdk.planning.results import CONNECTION, AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
-from ferry_sdk.planning.trips import Offer, Trip, one_way
+from ferry_sdk.planning.trips import FoundSailing, Trip, one_way
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,15 +89,16 @@ class Itinerary:
     @property
     def companies(self) -> tuple[str, ...]:
         """The companies, each once, as a search takes them."""
-        return tuple(dict.fromkeys(name for leg in self.legs for name in leg.companies))
+        first, second = self.legs
+        return tuple(dict.fromkeys((*first.companies, *second.companies)))
 
     @property
     def prices(self) -> Mapping[str, Decimal]:
         """The sum of the cheapest fares of the legs, by currency."""
-        return {
-            currency: exact_sum(leg.price for leg in self.legs if leg.currency == currency)
-            for currency in dict.fromkeys(leg.currency for leg in self.legs)
-        }
+        prices: dict[str, Decimal] = {}
+        for leg in self.legs:
+            prices[leg.currency] = exact_sum([prices.get(leg.currency, Decimal(0)), leg.price])
+        return prices
 
     @property
     def price(self) -> Decimal | None:
@@ -112,10 +122,9 @@ class Itinerary:
     def __repr__(self) -> str:
         first, second = (leg.outward for leg in self.legs)
         prices = " and ".join(money(amount, currency) for currency, amount in self.prices.items())
-        return (
-            f"<Itinerary: {first.depart_code}-{self.via.code}-{second.arrive_code} "
-            f"{self.depart_at:%Y-%m-%d %H:%M}, {', '.join(self.companies)}, from {prices}>"
-        )
+        route = f"{first.depart_code}-{self.via.code}-{second.arrive_code}"
+        depart_at = f"{self.depart_at:%Y-%m-%d %H:%M}"
+        return f"<Itinerary: {route} {depart_at}, {', '.join(self.companies)}, from {prices}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import itinerary_card  # noqa: PLC0415 -- for notebooks only
@@ -148,15 +157,13 @@ class ConnectionSearch(SearchResult[Itinerary]):
 
 
 def _rank(itinerary: Itinerary) -> tuple[bool, Decimal, datetime]:
+    """Return the key of an itinerary's place among others: those without one price come last."""
     price = itinerary.price
     return price is None, price or Decimal(0), itinerary.arrive_at
 
 
 class ConnectionPlan(TripPlan):
     """A search of connections, in steps.
-
-    A round asks for the first legs to the ports that are nearest in duration. An answer adds the
-    searches of the second legs that can be caught, on the days that the wait allows.
 
     Args:
         request: What to search, for one day.
@@ -178,14 +185,16 @@ class ConnectionPlan(TripPlan):
                 )
         via: Sequence[Any] = () if request.via is None else elements_of(request.via, "via")
         self._via = {f"via[{index}]": port for index, port in enumerate(via)}
-        self._changes: Iterator[str] = iter(())
-        self._legs: tuple[list[Trip], list[Trip]] = [], []
-        self._asked: set[tuple[str, AskedSearch]] = set()
+
+        self._ports_of_change: Iterator[str] = iter(())
+        self._first_legs: list[Trip] = []
+        self._second_legs: list[Trip] = []
+        self._added: set[tuple[str, AskedSearch]] = set()
 
     def itineraries(self) -> Iterator[Itinerary]:
         """Yield the pairs of legs that meet, with a wait that is allowed."""
         shortest, longest = self._wait
-        for first, second in product(*self._legs):
+        for first, second in product(self._first_legs, self._second_legs):
             code = first.outward.arrive_code
             if second.outward.depart_code == code:
                 itinerary = Itinerary((first, second), self._graph.ports[code])
@@ -195,77 +204,106 @@ class ConnectionPlan(TripPlan):
     def _look_up(self, settings: Settings) -> Flow[Sequence[Route]]:
         """Find the ports to change in as well; return the routes of the first legs."""
         yield from super()._look_up(settings)
-        ports = yield from ports_of(settings, self._graph, self._via, self._batch.until)
-        via = {port.code for port in ports.values()}
-        first_legs = self._graph.between(self._ends[0].code, None)
-        changes = [
-            code
-            for code in dict.fromkeys(route.arrive_code for route in first_legs)
-            if (code in via or not via) and all(self._legs_by(code))
-        ]
-        self._changes = iter(sorted(changes, key=self._duration_by))
-        return [route for route in first_legs if route.arrive_code in changes]
+        via = yield from ports_of(settings, self._graph, self._via, until=self._batch.until)
+        wanted = {port.code for port in via.values()}
 
-    def _legs_by(self, code: str) -> tuple[Sequence[Route], Sequence[Route]]:
-        """Return the routes to a port to change in, and from it."""
-        origin, destination = self._ends
-        between = self._graph.between
-        return between(origin.code, code), between(code, destination.code)
+        routes = self._graph.between(self._ends[0].code, None)
+        codes: list[str] = []
+        for code in dict.fromkeys(route.arrive_code for route in routes):
+            is_wanted = not wanted or code in wanted
+            if is_wanted and self._routes_to(code) and self._routes_from(code):
+                codes.append(code)
+        self._ports_of_change = iter(sorted(codes, key=self._duration_by))
+        return [route for route in routes if route.arrive_code in codes]
+
+    def _routes_to(self, code: str) -> Sequence[Route]:
+        """Return the routes of first legs to a port to change in."""
+        return self._graph.between(self._ends[0].code, code)
+
+    def _routes_from(self, code: str) -> Sequence[Route]:
+        """Return the routes of second legs from a port to change in."""
+        return self._graph.between(code, self._ends[1].code)
 
     def _duration_by(self, code: str) -> tuple[bool, timedelta]:
         """Return the duration of the two fastest routes; an unknown one comes last."""
-        both = [[route.duration for route in routes] for routes in self._legs_by(code)]
-        return not all(map(all, both)), sum(map(min, both), timedelta())
+        first = [route.duration for route in self._routes_to(code)]
+        second = [route.duration for route in self._routes_from(code)]
+        are_known = all(first) and all(second)
+        return not are_known, min(first) + min(second)
 
-    def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
-        """Return who sails the routes; a company that is known not to sail one is not asked."""
+    def _route_companies(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
+        """Return each route with each company to ask for it.
+
+        A company that is known not to sail the route is left out.
+        """
         return [
             (route, company)
-            for route, company in super()._sailings(routes)
+            for route, company in super()._route_companies(routes)
             if company not in self._graph.companies or company in self._graph.sailed_by(route)
         ]
 
     def _ask_round(self) -> bool:
         """Add the searches of first legs, until as many run as may run at the same time."""
-        for code in self._changes:
-            for route, company in self._sailings(self._legs_by(code)[0]):
-                self._ask(route, company, self._request.rounds[0][0][0])
+        for code in self._ports_of_change:
+            for route, company in self._route_companies(self._routes_to(code)):
+                self._add_once(route, company, self._request.first_day)
             if len(self._batch) >= self._request.concurrency:
                 break
         return bool(self._batch)
 
-    def _ask(self, route: Route, company: str, day: date) -> None:
-        query = Query(route, company, day, first_day=self._request.rounds[0][0][0])
+    def _add_once(self, route: Route, company: str, day: date) -> None:
+        """Add a search to the batch, unless it was added before."""
+        query = Query(route, company, day, first_day=self._request.first_day)
         key = route.journey_id, query.search
-        if key not in self._asked:
-            self._asked.add(key)
+        if key not in self._added:
+            self._added.add(key)
             self._add(query)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
-        """Keep the legs of an answer, and ask for the second legs that follow a first."""
+        """Keep the legs of an answer, and add the searches of second legs that follow a first.
+
+        No trip is returned: `itineraries` makes the results when all legs are known.
+        """
         search = query.search
-        is_first = search.depart_code == self._ends[0].code
-        legs = self._wanted(
-            one_way(Offer(sailing, search), self._request.reservation_type)
+        ends = search.depart_code, search.arrive_code
+        legs = self._drop_unwanted(
+            one_way(FoundSailing(sailing, search), self._request.reservation_type)
             for sailing in sailings
-            if (sailing.depart_code, sailing.arrive_code)
-            == (search.depart_code, search.arrive_code)
+            if (sailing.depart_code, sailing.arrive_code) == ends
         )
-        self._legs[not is_first].extend(legs)
-        if is_first:
-            onward = self._sailings(self._legs_by(search.arrive_code)[1])
-            for day in sorted({day for leg in legs for day in self._days_after(leg.arrive_at)}):
-                for route, company in onward:
-                    self._ask(route, company, day)
+
+        is_second = search.depart_code != self._ends[0].code
+        if is_second:
+            self._second_legs += legs
+            return []
+
+        self._first_legs += legs
+        days: set[date] = set()
+        for leg in legs:
+            days.update(self._days_after(leg.arrive_at))
+        onward = self._route_companies(self._routes_from(search.arrive_code))
+        for day in sorted(days):
+            for route, company in onward:
+                self._add_once(route, company, day)
         return []
 
     def _days_after(self, arrival: datetime) -> Iterator[date]:
         """Yield the days on which a second leg may leave, in the time of the port."""
+        shortest, longest = self._wait
         rest_of_calendar = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
-        shortest, longest = (min(wait, rest_of_calendar) for wait in self._wait)
-        yield from days_between((arrival + shortest).date(), (arrival + longest).date())
+        first_day = (arrival + min(shortest, rest_of_calendar)).date()
+        last_day = (arrival + min(longest, rest_of_calendar)).date()
+        yield from days_between(first_day, last_day)
 
-    def _place_or_day(self, path: str, query: Query) -> str | None:
-        if query.route.depart_code == self._ends[0].code:
-            return {"depart_code": "origin", "out_at": "on"}.get(path)
-        return "destination" if path == "arrive_code" else None
+    def _place_or_day_at(self, path: str, query: Query) -> str | None:
+        """Return the argument of the caller for a port or a day of a search."""
+        is_first = query.route.depart_code == self._ends[0].code
+        match path:
+            case "depart_code" if is_first:
+                return "origin"
+            case "out_at" if is_first:
+                return "on"
+            case "arrive_code" if not is_first:
+                return "destination"
+            case _:  # of the port to change in, or of the day that the first leg gives
+                return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ferry_sdk._runtime.money import money
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ferry_sdk.planning.trips import Trip
 
 _ROWS = 30
+"""The rows of a table. Notebooks stay readable and small."""
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
 _CHEAPEST_PLACE = "Prices are with the cheapest place; another one may cost more."
 _CALENDAR = "Cheapest fare of every day"
@@ -25,35 +27,49 @@ _CALENDAR = "Cheapest fare of every day"
 
 def trip_card(trip: Trip) -> Markup:
     """Return a card with the ways of a trip and its fares."""
-    ways = {"Out": trip.outward, **({"Back": trip.back} if trip.back else {})}
-    sides = [*ways] if trip.back else []
-    sailings = ((name, *_sailing(way)) for name, way in ways.items())
+    ways = {"Out": trip.outward}
+    prices_of_ways: list[str] = []  # the heads of their columns; one way, the price is enough
+    badge = "one way"
+    if trip.back is not None:
+        ways["Back"] = trip.back
+        prices_of_ways = [*ways]
+        badge = "round trip"
+
     fares: list[Sequence[object]] = []
     for fare in trip.fares[:_ROWS]:
-        kind = fare.tariffs[0].type, fare.kind.replace("_", " ")
-        parts = [money(each.amount, each.currency) for each in fare.tariffs[: len(sides)]]
-        fares.append((*kind, *parts, money(fare.amount, fare.currency), fare.expires_at))
+        row: list[object] = [fare.tariffs[0].type, fare.kind.replace("_", " ")]
+        if prices_of_ways:
+            row += [money(tariff.amount, tariff.currency) for tariff in fare.tariffs]
+        fares.append([*row, money(fare.amount, fare.currency), fare.expires_at])
+
+    sailings = ((name, *_sailing(way)) for name, way in ways.items())
     return card(
         f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
         table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
         *_calls(ways.values()),
-        table(["Tariff", "Fare", *sides, "Price", "Holds until"], fares),
+        table(["Tariff", "Fare", *prices_of_ways, "Price", "Holds until"], fares),
         note(_CHEAPEST_PLACE),
-        badges=["one way" if trip.back is None else "round trip"],
+        badges=[badge],
     )
 
 
 def itinerary_card(itinerary: Itinerary) -> Markup:
     """Return a card with the two sailings of an itinerary and the wait between them."""
-    first, second = (leg.outward for leg in itinerary.legs)
-    wait = f"Wait in {itinerary.via.name}", itinerary.wait
     sailings: list[Sequence[object]] = []
     for leg in itinerary.legs:
         route = f"{leg.outward.depart_name} → {leg.outward.arrive_name}"
         sailings.append((route, *_sailing(leg.outward), money(leg.price, leg.currency)))
+
+    first, second = (leg.outward for leg in itinerary.legs)
     return card(
         f"{first.depart_name} → {itinerary.via.name} → {second.arrive_name}",
-        facts([("Price from", _prices(itinerary)), ("Takes", itinerary.travel_time), wait]),
+        facts(
+            [
+                ("Price from", _prices(itinerary)),
+                ("Takes", itinerary.travel_time),
+                (f"Wait in {itinerary.via.name}", itinerary.wait),
+            ]
+        ),
         table(["Sailing", "Leaves", "Arrives", "Takes", "Ship", "Price from"], sailings),
         *_calls((first, second)),
         note(SEPARATE_TICKETS),
@@ -67,56 +83,68 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     has_back = any(trip.back for trip in trips)
     rows: list[Sequence[object]] = []
     for trip in [*trips][:_ROWS]:
-        times = trip.depart_at, trip.arrive_at, trip.travel_time
-        way_back = [trip.back and trip.back.depart_at] if has_back else []
+        row: list[object] = [trip.depart_at, trip.arrive_at, trip.travel_time]
+        if has_back:
+            row.append(None if trip.back is None else trip.back.depart_at)
         price = money(trip.price, trip.currency)
-        rows.append((*times, *way_back, ", ".join(trip.companies), price))
-    back = ["Back"] if has_back else []
-    head = ["Leaves", "Arrives", "Takes", *back, "Companies", "Price from"]
+        rows.append([*row, ", ".join(trip.companies), price])
+
+    head = ["Leaves", "Arrives", "Takes", "Companies", "Price from"]
+    if has_back:
+        head.insert(3, "Back")
     nothing = "Nothing sails on the days of the search."
-    return plain(table(head, rows), *_notes(len(trips), report, nothing, SAILING))
+    return plain(table(head, rows), *_notes(len(trips), report, nothing, route_notes=SAILING))
 
 
 def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
     """Return the first itineraries as a table, with what the report says is missing."""
-    rows: list[Sequence[object]] = []
-    for itinerary in [*itineraries][:_ROWS]:
-        change = itinerary.depart_at, itinerary.via.name, itinerary.wait
-        companies = ", ".join(itinerary.companies)
-        end = itinerary.arrive_at, itinerary.travel_time
-        rows.append((*change, *end, companies, _prices(itinerary)))
+    rows: list[Sequence[object]] = [
+        (
+            itinerary.depart_at,
+            itinerary.via.name,
+            itinerary.wait,
+            itinerary.arrive_at,
+            itinerary.travel_time,
+            ", ".join(itinerary.companies),
+            _prices(itinerary),
+        )
+        for itinerary in [*itineraries][:_ROWS]
+    ]
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."
-    notes = _notes(len(itineraries), report, nothing, CONNECTION)
+    notes = _notes(len(itineraries), report, nothing, route_notes=CONNECTION)
     return plain(table(head, rows), *separate, *notes)
 
 
 def calendar_card(calendar: PriceCalendar) -> Markup:
     """Return a calendar as a table with a bar chart of the prices; the cheapest day is marked."""
-    days, report, cheapest = calendar.values(), calendar.report, calendar.cheapest
-    highest = max((day.price for day in days if day.price is not None), default=0)
+    prices = [day.price for day in calendar.values() if day.price is not None]
+    highest = max(prices, default=Decimal(0))
+    cheapest = calendar.cheapest
     rows: list[Sequence[object]] = []
-    for day in days:
+    for day in calendar.values():
         remarks: list[str] = []
         cells: Sequence[object] = (EMPTY, EMPTY, EMPTY, EMPTY)
         if day.price is None:
             remarks.append("no fare")
         else:
-            share = bar(float(day.price / highest) if highest else 0.0)
+            share = float(day.price / highest) if highest else 0.0
             leaves = "" if day.depart_at is None else f"{day.depart_at:%H:%M}"
-            cells = (money(day.price, day.currency or ""), share, day.company, leaves)
+            cells = (money(day.price, day.currency or ""), bar(share), day.company, leaves)
         if day is cheapest:
             remarks.append("cheapest")
         if day.unreadable:
             remarks.append(f"{day.unreadable} could not be read")
         rows.append((f"{day.day:%a %d %b %Y}", *cells, ", ".join(remarks) or EMPTY))
+
     head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
-    more = [*_route_notes(report, SAILING), *_missing(report)]
-    return card(calendar.route, table(head, rows), *more, badges=[_CALENDAR])
+    notes = [*_route_notes(calendar.report, SAILING), *_missing(calendar.report)]
+    return card(calendar.route, table(head, rows), *notes, badges=[_CALENDAR])
 
 
 def _sailing(way: Availability) -> tuple[object, ...]:
+    """Return the cells of a sailing: when it leaves and arrives, how long it takes, its ship."""
     return way.depart_at, way.arrive_at, way.travel_time, f"{way.ship_name}, {way.company.name}"
 
 
@@ -130,13 +158,18 @@ def _calls(ways: Iterable[Availability]) -> list[Markup]:
 
 
 def _prices(itinerary: Itinerary) -> str:
+    """Return the price of an itinerary, or one in each currency of its legs."""
     return " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items())
 
 
-def _notes(count: int, report: SearchReport, nothing: str, route_notes: RouteNotes) -> list[Markup]:
+def _notes(
+    count: int, report: SearchReport, nothing: str, *, route_notes: RouteNotes
+) -> list[Markup]:
     """Return notes of the results that are not shown, or that there is nothing."""
-    notes = [note(f"and {count - _ROWS} more")] if count > _ROWS else []
-    if not count:
+    notes: list[Markup] = []
+    if count > _ROWS:
+        notes = [note(f"and {count - _ROWS} more")]
+    elif not count:
         notes = _route_notes(report, route_notes)
         if not notes and report.is_complete and not report.left_out:
             notes = [note(nothing)]
@@ -154,14 +187,15 @@ def _missing(report: SearchReport) -> list[Markup]:
     notes: list[str] = []
     if report.left_out:
         notes.append(f"Without a fare of the wanted type, left out: {report.left_out}.")
-    failed, not_asked = len(report.failed), len(report.not_asked)
-    if failed or not_asked:
+    if report.failed or report.not_asked:
+        failed = len(report.failed)
+        not_asked = len(report.not_asked)
         notes.append(f"{failed} searches failed, {not_asked} were not asked")
     if report.unreadable:
         notes.append(f"{_sentence(describe_unreadable(report.unreadable))} See .report.unreadable.")
-    return [*map(note, notes)]
+    return [note(text) for text in notes]
 
 
 def _sentence(text: str) -> str:
-    """Return a text as a sentence, without a change of its names."""
+    """Return a text as a sentence. `str.capitalize` would also change the names in it."""
     return f"{text[0].upper()}{text[1:]}."

@@ -11,7 +11,7 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.connections import ConnectionPlan, ConnectionSearch
 from ferry_sdk.planning.names import PlaceMatch
-from ferry_sdk.planning.request import CalendarRequest, ConnectionRequest, DayRequest, number
+from ferry_sdk.planning.request import CalendarRequest, ConnectionRequest, DayRequest, whole_number
 from ferry_sdk.planning.results import Matches
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
@@ -54,7 +54,7 @@ class PlacesGroup(Resource):
             ```
         """
         wanted = arguments.text(text, "text")
-        most = number(limit, "limit", least=1)
+        most = whole_number(limit, "limit", least=1)
 
         def steps(settings: Settings) -> Flow[Matches[PlaceMatch]]:
             index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
@@ -144,11 +144,10 @@ class RoutesGroup(Resource):
             until = catalogues.deadline_of(settings)
             graph = yield from catalogues.route_graph(settings, until)
             places = arguments.drop_none({"origin": origin, "destination": destination})
-            ports = yield from ports_of(settings, graph, places, until)
-            codes = (
-                ports[name].code if name in ports else None for name in ("origin", "destination")
-            )
-            return Matches(graph.between(*codes), graph.unreadable)
+            ports = yield from ports_of(settings, graph, places, until=until)
+            depart_code = ports["origin"].code if "origin" in ports else None
+            arrive_code = ports["destination"].code if "destination" in ports else None
+            return Matches(graph.between(depart_code, arrive_code), graph.unreadable)
 
         return Plan(steps)
 
@@ -324,7 +323,7 @@ class TripsGroup(Resource):
         """
         plan = TripPlan(request)
         days = request.whole_calendar()
-        return plan.collect(lambda: calendar_of(days, plan.trips, plan.report, plan.route))
+        return plan.collect(lambda: calendar_of(days, plan.trips, plan.report, route=plan.route))
 
     @method
     @with_arguments(ConnectionRequest)

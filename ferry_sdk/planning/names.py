@@ -1,8 +1,17 @@
 """Names of places, folded so that spelling variants compare equal, and the search among them.
 
-A name matches a text if both are equal after folding: without accents, case and punctuation, and
-with "St" written as "Saint". `PlaceIndex` holds the names of all ports in every language that was
-read, their cities, and the aliases that no catalogue has.
+`fold` removes accents, case and punctuation, and writes "St" as "Saint": "ST. MALO" and
+"Saint-Malo" are both "saint malo". A name matches a text if both are equal after folding.
+
+`PlaceIndex` holds the names of all ports in every language that was read, and their cities. The
+aliases, which no catalogue has, are in `aliases.json`. A text is compared in this order:
+
+1. with the codes: "ITGOA".
+2. with whole names ("Gênes"), cities, aliases ("Genua") and whole words of names ("Goulette").
+3. without what follows the last comma, if nothing matched: "Genoa, Italy".
+
+`PlaceIndex.find` also compares the spelling: "Marsilia" gives Marseille. `PlaceIndex.get` never
+guesses: its error suggests such ports.
 """
 
 from __future__ import annotations
@@ -29,8 +38,19 @@ LANGUAGES: Final = ("en", "fr", "it", "es", "de", "el", "ar")
 """The languages whose names are known, besides the client's own."""
 
 _LETTERS: Final = str.maketrans(
-    dict(zip("øłđð\u0131þæœß", ("o", "l", "d", "d", "i", "th", "ae", "oe", "ss"), strict=True))
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "þ": "th",
+        "æ": "ae",
+        "œ": "oe",
+        "ß": "ss",
+    }
 )
+"""Letters that NFKD does not decompose."""
 _WORDS: Final[Mapping[str, str]] = {"st": "saint", "ste": "sainte"}
 _SCORES: Final[Mapping[Reason, float]] = {
     "code": 1.0,
@@ -47,19 +67,24 @@ _LONGEST_NAME: Final = 300
 """Characters of a name that are compared; the time of `unicodedata.normalize` can be quadratic."""
 
 _NAMES: dict[str, list[str]] = data_beside(__file__, "aliases.json")
-_ALIASES: Final[Mapping[str, str]] = {
-    alias: name for name, aliases in _NAMES.items() for alias in aliases
-}
-"""Names that the service has in none of its languages, by a name that it has."""
+_ALIASES: Final[dict[str, str]] = {}
+"""A name that the service has, by a name that it has in none of its languages."""
+for _name, _aliases in _NAMES.items():
+    _ALIASES.update(dict.fromkeys(_aliases, _name))
 
 
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Return a name without accents, case and punctuation, with single spaces."""
-    lower = unicodedata.normalize("NFKD", text[:_LONGEST_NAME]).casefold().translate(_LETTERS)
-    plain = unicodedata.normalize("NFKD", lower).casefold()
-    letters = (each if each.isalnum() else " " for each in plain if not unicodedata.combining(each))
-    return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
+    decomposed = unicodedata.normalize("NFKD", text[:_LONGEST_NAME])
+    letters: list[str] = []
+    for letter in decomposed.casefold().translate(_LETTERS):
+        if letter.isalnum():
+            letters.append(letter)
+        elif not unicodedata.combining(letter):
+            letters.append(" ")
+    words = "".join(letters).split()
+    return " ".join(_WORDS.get(word, word) for word in words)
 
 
 def country_codes(countries: Iterable[Country]) -> Callable[[Port], str | None]:
@@ -69,16 +94,18 @@ def country_codes(countries: Iterable[Country]) -> Callable[[Port], str | None]:
         countries: MCP's countries, with their names. Without them, the code is the beginning of a
             UN/LOCODE.
     """
-    codes = {
-        fold(str(name)): country.code
-        for country in countries
-        for name in (country.name, *country.names.values())
-        if name
-    }
+    codes: dict[str, str | None] = {}
+    for country in countries:
+        for name in (country.name, *country.names.values()):
+            if name:
+                codes[fold(str(name))] = country.code
 
     def code_of(port: Port) -> str | None:
+        code = codes.get(fold(port.country))
+        if code:
+            return code
         locode = _LOCODE.fullmatch(port.code)
-        return codes.get(fold(port.country)) or (locode[1] if locode is not None else None)
+        return None if locode is None else locode[1]
 
     return code_of
 
@@ -153,17 +180,23 @@ class PlaceIndex:
         """
         matches = self._matches(text)
         whole = [match for match in matches if match.reason in {"code", "name"}]
-        if not whole and self._fits_unreadable(text):
-            matches = []
-        ports = list({match.port.code: match.port for match in whole or matches}.values())
+        if whole:
+            matches = whole
+        elif self._fits_unreadable(text):
+            matches = []  # the port that could not be read may be the one that is meant
+
+        ports = list({match.port.code: match.port for match in matches}.values())
         if len(ports) == 1:
             return ports[0]
         if ports:
             raise AmbiguousPlaceError(
-                f"{text!r} may be {_listed(ports)}; pass the code", field=field, candidates=ports
+                f"{text!r} may be {_join_names(ports)}; pass the code",
+                field=field,
+                candidates=ports,
             )
+
         close = [match.port for match in self.find(text, 3)]
-        hint = f"; did you mean {_listed(close)}?" if close else ""
+        hint = f"; did you mean {_join_names(close)}?" if close else ""
         problem = f"no port is called {text!r}"
         if self._unreadable_ports:
             problem = f"no port that could be read is called {text!r}; "
@@ -176,10 +209,12 @@ class PlaceIndex:
         wanted = fold(text)
         if not wanted:
             return []
+
         code = text.strip()
         port = self.ports.get(code) or self.ports.get(code.upper())
         if port is not None:
             return [PlaceMatch(port, _SCORES["code"], "code")]
+
         alias = fold(_ALIASES.get(wanted, ""))
         codes_by_reason: dict[Reason, set[str]] = {
             "name": self.names.get(wanted, set()),
@@ -187,18 +222,17 @@ class PlaceIndex:
             "alias": self.names.get(alias, set()) or self._with_part(alias),
             "part of a name": self._with_part(wanted),
         }
-        matches = [
-            PlaceMatch(self.ports[code], _SCORES[reason], reason)
-            for reason, codes in codes_by_reason.items()
-            for code in sorted(codes)
-        ]
+        matches: list[PlaceMatch] = []
+        for reason, codes in codes_by_reason.items():
+            ports = [self.ports[code] for code in sorted(codes)]
+            matches += [PlaceMatch(port, _SCORES[reason], reason) for port in ports]
+
         name, comma, country = text.rpartition(",")
         if comma and not matches:  # such as "Genoa, Italy"
-            matches = [
-                match
-                for match in self._matches(name)
-                if fold(country) in {fold(match.port.country), fold(match.port.country_code or "")}
-            ]
+            for match in self._matches(name):
+                countries = fold(match.port.country), fold(match.port.country_code or "")
+                if fold(country) in countries:
+                    matches.append(match)
         return matches
 
     @property
@@ -211,23 +245,22 @@ class PlaceIndex:
         for answer in self._unreadable_ports:
             for record in answer.records:
                 raw = members_of(record.raw)
-                names = raw.get("code"), raw.get("name")
-                if any(isinstance(name, str) and part in f" {fold(name)} " for name in names):
-                    return True
+                for name in (raw.get("code"), raw.get("name")):
+                    if isinstance(name, str) and part in f" {fold(name)} ":
+                        return True
         return False
 
     def _with_part(self, wanted: str) -> set[str]:
         """Return the ports that have these words in a name, in this order."""
         if not wanted:
             return set()
-        part = f" {wanted} "
-        return {
-            code
-            for names in (self.names, self.cities)
-            for name, codes in names.items()
-            if part in f" {name} "
-            for code in codes
-        }
+        part = f" {wanted} "  # with spaces, so that it begins and ends where a word does
+        with_part: set[str] = set()
+        for names in (self.names, self.cities):
+            for name, codes in names.items():
+                if part in f" {name} ":
+                    with_part |= codes
+        return with_part
 
     def _similar(self, text: str) -> list[PlaceMatch]:
         """Return the ports with a name that begins with the text, or is spelled nearly like it.
@@ -235,9 +268,12 @@ class PlaceIndex:
         The beginning of a word outranks every similar name; the shorter the word, the better.
         """
         wanted = fold(text)
+        if not wanted:
+            return []
+
         matcher = SequenceMatcher(b=wanted, autojunk=False)
         matches: list[PlaceMatch] = []
-        for name, codes in (*self.names.items(), *self.cities.items()) if wanted else ():
+        for name, codes in (*self.names.items(), *self.cities.items()):
             # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
             for part in {name, *name.split()}:
                 reason: Reason = "similar name"
@@ -254,11 +290,12 @@ class PlaceIndex:
 def similarity(matcher: SequenceMatcher[str], name: str, least: float) -> float:
     """Return how similarly a name and the matcher's are spelled, from `least` to 1, else 0."""
     matcher.set_seq1(name)
+    # The quick ratios are upper bounds of the ratio, which takes much longer.
     if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
         return 0.0
     ratio = matcher.ratio()
     return ratio if ratio >= least else 0.0
 
 
-def _listed(ports: Iterable[Port]) -> str:
+def _join_names(ports: Iterable[Port]) -> str:
     return " or ".join(f"{port.name} ({port.code})" for port in ports)

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, timedelta
-from typing import Any, ClassVar, Final, get_args
+from itertools import chain
+from typing import Any, ClassVar, Final, NamedTuple, get_args
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.validation import seconds
@@ -30,13 +31,23 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 _ANY_TIME: Final = "00:00"
+"""The search lists the sailings of a day from this time on."""
 
 
-Rounds = tuple[tuple[tuple[date, date | None], ...], ...]
-"""Days to ask, out and back (None: one way), in rounds.
+class TripDays(NamedTuple):
+    """The day out and the day back of a trip.
 
-The next round is asked only where the one before has found nothing.
-"""
+    Attributes:
+        out: The day out.
+        back: The day back; None: one way.
+    """
+
+    out: date
+    back: date | None
+
+
+Round = tuple[TripDays, ...]
+"""Days that are asked at the same time. A round is asked only if those before found nothing."""
 
 
 @dataclass(slots=True)
@@ -44,7 +55,7 @@ class TripRequest(ABC):
     """The arguments of a search of trips, validated.
 
     Attributes:
-        rounds: The days to ask.
+        rounds: The days to ask, in rounds.
         day_arguments: The arguments that the first day and the other days come from.
     """
 
@@ -58,12 +69,12 @@ class TripRequest(ABC):
     concurrency: int = 8
     reservation_type: ReservationTypeName | None = "TICKET"
     patience: float | None = None
-    rounds: Rounds = field(init=False)
+    rounds: tuple[Round, ...] = field(init=False)
     day_arguments: ClassVar[tuple[str, str]] = ("on", "on")
 
     @abstractmethod
-    def days(self) -> Rounds:
-        """Return the days to ask.
+    def plan_rounds(self) -> tuple[Round, ...]:
+        """Return the days to ask, in rounds.
 
         Raises:
             InvalidInputError: A day is invalid; `field` names it.
@@ -75,35 +86,65 @@ class TripRequest(ABC):
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
-        self.rounds = self.days()
-        number(self.max_calls, "max_calls", least=1)
-        number(self.concurrency, "concurrency", least=1)
+        self.rounds = self.plan_rounds()
+
+        whole_number(self.max_calls, "max_calls", least=1)
+        whole_number(self.concurrency, "concurrency", least=1)
         if self.reservation_type not in (None, *get_args(ReservationTypeName)):
             raise InvalidInputError(
                 "expected TICKET, PRESALE, OPTION or None", field="reservation_type"
             )
         if self.patience is not None:
             seconds(self.patience, "patience")
+
         if self.companies is not None:
             companies = elements_of(self.companies, "companies")
             self.companies = arguments.identifiers(companies, "companies")
+
         if isinstance(self.vehicle, str):
-            code = arguments.text(self.vehicle, "vehicle")
-            self.vehicle = VehicleQuery(code=code) if "__" in code else code
+            text = arguments.text(self.vehicle, "vehicle")
+            # A name, such as "golf", is looked up when the plan runs.
+            self.vehicle = VehicleQuery(code=text) if "__" in text else text
+
         if not isinstance(self.passengers, Travellers):
             # Each search reads them again, so an iterator, or a list that changes, is copied.
             passengers: Any = elements_of(self.passengers, "passengers")
             self.passengers = tuple(passengers)
-        days = [out for pairs in self.rounds for out, _ in pairs]
-        first = min(days, default=first_day_possible())
-        vehicle = None if isinstance(self.vehicle, str) else self.vehicle
-        bodies.party_on(self.passengers, vehicle, first)  # validates them
+
+        # `party_on` validates the travellers and the vehicle. Its result is not needed here.
+        days_out = [days.out for days in chain.from_iterable(self.rounds)]
+        first_day = min(days_out, default=first_day_possible())
+        bodies.party_on(self.passengers, self._vehicle_query, first_day)
+
+    @property
+    def first_day(self) -> date:
+        """The day that is asked first. A calendar of past days only has none."""
+        return self.rounds[0][0].out
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether no way back is asked."""
+        return self.rounds[0][0].back is None
+
+    @property
+    def _vehicle_query(self) -> VehicleQuery | VehicleQueryDict | None:
+        """The vehicle as a search takes it; None also while only its name is known."""
+        return None if isinstance(self.vehicle, str) else self.vehicle
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
-        passengers, back = self.passengers, query.way_back
+        passengers = self.passengers
         if query.first_day is not None:
             passengers = bodies.passengers_on(query.first_day, passengers)
+
+        back: dict[str, Any] = {}
+        if query.way_back is not None:
+            back = {
+                "ret_journey_id": query.way_back.route.journey_id,
+                "ret_at": query.way_back.day,
+                "ret_time": _ANY_TIME,
+            }
+
         return AvailabilityGroup.search(
             None,
             company=query.company,
@@ -113,10 +154,8 @@ class TripRequest(ABC):
             out_at=query.day,
             out_time=_ANY_TIME,
             passengers=passengers,
-            ret_journey_id=None if back is None else back.route.journey_id,
-            ret_at=None if back is None else back.day,
-            ret_time=None if back is None else _ANY_TIME,
-            vehicle=None if isinstance(self.vehicle, str) else self.vehicle,
+            vehicle=self._vehicle_query,
+            **back,
         )
 
 
@@ -128,7 +167,7 @@ class DayRequest(TripRequest):
     back: date | str | None = None
     flexible: int = 0
 
-    def days(self) -> Rounds:
+    def plan_rounds(self) -> tuple[Round, ...]:
         """Return the day of the search, and then its neighbours."""
         return flexible_rounds(self.on, self.back, self.flexible)
 
@@ -142,14 +181,16 @@ class CalendarRequest(TripRequest):
     max_calls: int = 400
     day_arguments: ClassVar[tuple[str, str]] = ("start", "end")
 
-    def days(self) -> Rounds:
+    def plan_rounds(self) -> tuple[Round, ...]:
         """Return every day that is not past, in one round."""
         earliest = first_day_possible()
-        return (tuple((day, None) for day in self.whole_calendar() if day >= earliest),)
+        days = [TripDays(day, None) for day in self.whole_calendar() if day >= earliest]
+        return (tuple(days),)
 
     def whole_calendar(self) -> list[date]:
-        """Return every day."""
-        first, last = parse_day(self.start, "start"), parse_day(self.end, "end")
+        """Return every day, also those that are past."""
+        first = parse_day(self.start, "start")
+        last = parse_day(self.end, "end")
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
         return days_between(first, last)
@@ -163,9 +204,9 @@ class ConnectionRequest(TripRequest):
     wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24))
     via: Sequence[Port | str] | None = None
 
-    def days(self) -> Rounds:
+    def plan_rounds(self) -> tuple[Round, ...]:
         """Return the day of the first departure."""
-        return flexible_rounds(self.on, None, 0)
+        return flexible_rounds(self.on, back=None, flexible=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +217,9 @@ class Query:
         route: The route.
         company: The company, as the search takes it.
         day: The day of departure.
-        way_back: The search of the way back alone, if both are asked together; None: one way.
-        first_day: The day of the way out, if this is the search of a way back alone: travellers
-            have their age of that day.
+        way_back: The search of the way back alone, if this search asks for both ways; else None.
+        first_day: The day of the first departure, if this search asks for a later part of a trip
+            alone: travellers have their age of that day.
     """
 
     route: Route
@@ -190,7 +231,12 @@ class Query:
     @property
     def search(self) -> AskedSearch:
         """The search, for a report."""
-        return AskedSearch(self.company, self.route.depart_code, self.route.arrive_code, self.day)
+        return AskedSearch(
+            company=self.company,
+            depart_code=self.route.depart_code,
+            arrive_code=self.route.arrive_code,
+            day=self.day,
+        )
 
     def with_ports(self, sailing: Availability) -> Availability:
         """Return a sailing of the answer with its ports, which a service may leave out.
@@ -209,28 +255,32 @@ class Query:
         return sailing.model_copy(update=ports)
 
 
-def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> Rounds:
-    """Return the days to ask: the day itself, then its neighbours, nearest first.
+def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> tuple[Round, ...]:
+    """Return the days to ask: the day itself in a first round, then its neighbours, nearest first.
 
     The way back moves with the way out. Days that are over everywhere, or beyond the last date,
-    are left out.
+    are left out. For ``on`` 6 June and ``flexible`` 2, the rounds are 6 June, and then 7, 5, 8 and
+    4 June.
 
     Raises:
         InvalidInputError: A date or `flexible` is invalid; `field` names it.
     """
-    number(flexible, "flexible", least=0)
+    whole_number(flexible, "flexible", least=0)
     out = parse_day(on, "on")
     return_day = None if back is None else parse_day(back, "back")
     if return_day is not None and return_day < out:
         raise InvalidInputError("the way back is before the way out", field="back")
-    earliest, latest = first_day_possible() - out, date.max - (return_day or out)
-    neighbours = tuple(
-        (out + shift, None if return_day is None else return_day + shift)
-        for days in range(1, min(flexible, max(latest, -earliest).days) + 1)
-        for shift in (timedelta(days), timedelta(-days))
-        if earliest <= shift <= latest
-    )
-    return ((out, return_day),), neighbours
+
+    least_shift = first_day_possible() - out
+    most_shift = date.max - (return_day or out)
+    possible = max(most_shift, -least_shift).days  # `flexible` may be as large as a caller likes
+    neighbours: list[TripDays] = []
+    for days in range(1, min(flexible, possible) + 1):
+        for shift in (timedelta(days), timedelta(-days)):
+            if least_shift <= shift <= most_shift:
+                shifted_back = None if return_day is None else return_day + shift
+                neighbours.append(TripDays(out + shift, shifted_back))
+    return (TripDays(out, return_day),), tuple(neighbours)
 
 
 def days_between(first: date, last: date) -> list[date]:
@@ -238,7 +288,7 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days) for days in range((last - first).days + 1)]
 
 
-def number(value: object, argument: str, *, least: int) -> int:
+def whole_number(value: object, argument: str, *, least: int) -> int:
     """Return a whole number, and reject one that is too small."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= least:
         return value

@@ -1,14 +1,15 @@
 """What the calls of planning return: the results, and what became of the calls behind them.
 
-A record that cannot be read is told on: a report, and a list of matches, name every list of the
-service that had such records, as an `UnreadableAnswer`. `describe_unreadable` puts them into words.
+A record that cannot be read is passed on to the caller: a report, and a list of matches, have an
+`UnreadableAnswer` for every list of the service with such records. `describe_unreadable` puts them
+into words.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import (
     TYPE_CHECKING,
@@ -24,7 +25,7 @@ from typing import (
 
 from typing_extensions import Self
 
-from ferry_sdk._runtime.clock import Date
+from ferry_sdk._runtime.clock import Date, monotonic
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import McpPort
@@ -105,11 +106,13 @@ def unusable(index: int, field: str, problem: str, record: Model) -> Unreadable:
 def ports_without_code(ports: Records[McpPort]) -> tuple[UnreadableAnswer, ...]:
     """Return the ports of MCP that no search can name as one answer.
 
-    Where no port has a code, the list has other fields than those that are known; then it is none
-    of ports.
+    If no port has a code, the list has other fields than the library knows. Nothing is returned
+    then: the list is not one of ports.
     """
     lost = tuple(
-        unusable(index, "code", "no code", port) for index, port in numbered(ports) if not port.code
+        unusable(index, "code", "no code", record=port)
+        for index, port in numbered(ports)
+        if not port.code
     )
     if not lost or len(lost) == len(ports):
         return ()
@@ -148,7 +151,10 @@ def describe_unreadable(answers: Iterable[UnreadableAnswer]) -> str:
         noun = "record" if number == 1 else "records"
         parts.append(f"{number} {noun} of {operation}")
     parts += [f"a whole list of {operation}" for operation in whole_lists]
-    return f"{' and '.join(parts)} could not be read" if parts else ""
+
+    if not parts:
+        return ""
+    return f"{' and '.join(parts)} could not be read"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -202,6 +208,57 @@ class SearchReport:
         names = ("asked", "answered", "nothing", "failed", "not_asked")
         counts = ", ".join(f"{len(getattr(self, name))} {name}" for name in names)
         return f"<SearchReport: {counts}{notes_of(self)}>"
+
+
+@dataclass(slots=True)
+class SearchProgress:
+    """What became of the searches so far, from which the report is made.
+
+    Attributes:
+        ended: The searches that were made and have ended.
+        answered: Those that found sailings.
+        nothing: Those for which nothing sails.
+        failed: Those that failed.
+        not_asked: The searches that were not made.
+        has_route: As in the report.
+        left_out: As in the report.
+        unreadable: As in the report.
+        began_at: When the first step began, on the monotonic clock.
+        seconds: How long it took; None: it has not ended.
+    """
+
+    ended: list[AskedSearch] = field(default_factory=list[AskedSearch])
+    answered: list[AskedSearch] = field(default_factory=list[AskedSearch])
+    nothing: list[AskedSearch] = field(default_factory=list[AskedSearch])
+    failed: list[FailedSearch] = field(default_factory=list[FailedSearch])
+    not_asked: list[AskedSearch] = field(default_factory=list[AskedSearch])
+    has_route: bool | None = True
+    left_out: int = 0
+    unreadable: list[UnreadableAnswer] = field(default_factory=list[UnreadableAnswer])
+    began_at: float = field(default_factory=monotonic)
+    seconds: float | None = None
+
+    def stop_clock(self) -> None:
+        """Let `seconds` be the time until now, unless the clock was stopped before."""
+        if self.seconds is None:
+            self.seconds = monotonic() - self.began_at
+
+    def report(self, under_way: Iterable[AskedSearch]) -> SearchReport:
+        """Return the report as of now, given the searches that are under way."""
+        seconds = self.seconds
+        if seconds is None:
+            seconds = monotonic() - self.began_at
+        return SearchReport(
+            asked=(*self.ended, *under_way),
+            answered=tuple(self.answered),
+            nothing=tuple(self.nothing),
+            failed=tuple(self.failed),
+            not_asked=tuple(self.not_asked),
+            seconds=seconds,
+            has_route=self.has_route,
+            left_out=self.left_out,
+            unreadable=tuple(self.unreadable),
+        )
 
 
 class RouteNotes(NamedTuple):
@@ -278,8 +335,10 @@ class Matches(tuple[T_co, ...], Generic[T_co]):  # noqa: SLOT001 -- a tuple has 
         return matches
 
     def __repr__(self) -> str:
-        found = super().__repr__()
-        return f"<Matches: {found}{unreadable_note(self.unreadable)}>" if self.unreadable else found
+        matches = super().__repr__()
+        if not self.unreadable:
+            return matches
+        return f"<Matches: {matches}{unreadable_note(self.unreadable)}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.notebook.cards import matches_table  # noqa: PLC0415 -- for notebooks
@@ -295,12 +354,12 @@ class SearchResult(Sequence[T]):
         report: Which companies were asked, and what became of each search.
     """
 
-    __slots__ = ("_found", "report")
+    __slots__ = ("_results", "report")
     _KIND: ClassVar[str]
     _ROUTE_NOTES: ClassVar[RouteNotes]
 
     def __init__(self, results: Iterable[T], report: SearchReport) -> None:
-        self._found = tuple(results)
+        self._results = tuple(results)
         self.report: SearchReport = report
 
     @property
@@ -316,13 +375,13 @@ class SearchResult(Sequence[T]):
     @overload
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        return self._found[index]
+        return self._results[index]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._results)
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._found)
+        return iter(self._results)
 
     def __repr__(self) -> str:
         no_route = self._ROUTE_NOTES.note(self.report)

@@ -1,11 +1,18 @@
 """Routes: which company sails which journey between which two ports.
 
-The interface says it in pieces. A journey has an id and a text with two port names; the departures
-of a company list the journeys that it sails; MCP's timetable has ports and company of a departure,
-for some days only. `RouteGraph` joins them, and keeps what searches have shown.
+No catalogue of the service has a whole route. `RouteSources` collects the catalogues and joins them
+to a `RouteGraph`:
+
+- A journey has an id and a text with two port names, such as "Genoa - Tunis (La Goulette)". The
+  text is divided at each separator, until both halves are names of ports.
+- The departures of a company list the journeys that it sails, by id.
+- MCP's timetable has the ports and the company of a departure, for some days only. It is read where
+  the others lack something.
+
+The graph also keeps which companies searches have found on which journey.
 
 Some records can be read, but not used: a journey whose text names no two known ports, and a company
-without a code and an id. The graph names them together with the unreadable ones.
+without a code and an id. The graph lists them together with the unreadable ones.
 """
 
 from __future__ import annotations
@@ -15,6 +22,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -41,12 +49,15 @@ from ferry_sdk.planning.results import (
 )
 
 _Ends = tuple[Any, Any]
-"""The codes of two ports, which are texts where they are found in a table of ports."""
+"""The codes of the ports of departure and of arrival.
+
+In the timetable they may be anything. Where both are in a table of ports, they are texts.
+"""
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
 _INCOMPLETE_FRESH: Final = 300.0
-"""Seconds for which a graph is used of which a catalogue could not be read."""
+"""Seconds for which a graph is used if one of its catalogues could not be read."""
 _MINUTES_OF_YEAR: Final = 366 * 24 * 60
-"""A duration of more is taken as unknown."""
+"""A longer duration counts as unknown."""
 DEPARTURES_OF: Final = "departures of "
 """The prefix of a company's key: a company may have the same name as a catalogue."""
 
@@ -114,16 +125,17 @@ class RouteGraph:
             self._by_name.setdefault(fold(port.name), []).append(port)
 
     def _index_routes(self) -> None:
-        by_ends: dict[tuple[str, str], list[Route]] = {}  # set at once: other threads read it
+        by_ends: dict[tuple[str, str], list[Route]] = {}
         for route in self.routes:
             by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
-        self._by_ends = by_ends
+        self._by_ends = by_ends  # whole, because other threads read it at any time
 
     @property
     def is_fresh(self) -> bool:
         """Whether it is used without being read again."""
         age = time.time() - self.made_at
-        return 0 <= age < (FRESH_FOR if self.is_complete else _INCOMPLETE_FRESH)
+        fresh_for = FRESH_FOR if self.is_complete else _INCOMPLETE_FRESH
+        return 0 <= age < fresh_for
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""
@@ -136,48 +148,52 @@ class RouteGraph:
         )
 
     def has_any(self, routes: Sequence[Route]) -> bool | None:
-        """Return whether there are routes; None if some may be missing, and so it is not known."""
+        """Return whether there are routes; None if it is not known, because some may be missing."""
         if routes:
             return True
         return None if self.unreadable else False
 
     def port(self, text: str) -> Port | None:
         """Return the port with this code, or with this whole name if it is the only one."""
+        port = self.ports.get(text.strip().upper())
+        if port is not None:
+            return port
         ports = self._by_name.get(fold(text), [])
-        return self.ports.get(text.strip().upper()) or (ports[0] if len(ports) == 1 else None)
+        return ports[0] if len(ports) == 1 else None
 
     def name_stops(self, sailing: Availability) -> Availability:
         """Return a sailing whose ports of call have their names, as far as they are known."""
         if not sailing.stops:
             return sailing
-        stops = tuple(
-            PortOfCall.of(code, self.ports[code].name) if code in self.ports else code
-            for code in sailing.stops
-        )
-        return sailing.model_copy(update={"stops": stops})
+        stops: list[str] = []
+        for code in sailing.stops:
+            port = self.ports.get(code)
+            stops.append(code if port is None else PortOfCall.of(code, port.name))
+        return sailing.model_copy(update={"stops": tuple(stops)})
 
     def sailed_by(self, route: Route) -> tuple[str, ...]:
-        """Return the companies to ask for a route, those that are known best first.
+        """Return the companies to ask for a route.
 
-        A company whose departures could not be read is asked last. If no company is known to sail
-        the route, all are asked.
+        The companies that a search has found there come first. Those whose departures could not be
+        read come last. If no company is known to sail the route, all are asked.
         """
-        companies = dict.fromkeys((*route.companies, *self.unread)) or self.companies
-        return tuple(
-            sorted(companies, key=lambda code: (route.journey_id, code) not in self.confirmed)
-        )
+        companies = [*dict.fromkeys((*route.companies, *self.unread))] or [*self.companies]
+        companies.sort(key=lambda company: (route.journey_id, company) not in self.confirmed)
+        return tuple(companies)
 
     def confirm(self, journey_id: str, company: str) -> None:
         """Record that a search has found sailings of a company on a journey."""
         if (journey_id, company) in self.confirmed:
             return
         self.confirmed.add((journey_id, company))
-        self.routes = tuple(
-            replace(route, companies=(*route.companies, company))
-            if route.journey_id == journey_id and company not in route.companies
-            else route
-            for route in self.routes
-        )
+
+        routes: list[Route] = []
+        for route in self.routes:
+            if route.journey_id == journey_id and company not in route.companies:
+                routes.append(replace(route, companies=(*route.companies, company)))
+            else:
+                routes.append(route)
+        self.routes = tuple(routes)
         self._index_routes()
 
 
@@ -187,13 +203,13 @@ GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
 
 @dataclass(slots=True)
 class RouteSources:
-    """The catalogues that were read, from which the routes are made.
+    """The catalogues that were read so far, from which a graph is made.
 
     Attributes:
         ports: The ports, in the language of the journeys.
         journeys: The journeys.
         companies: The ids of MCP's companies, by what a search takes.
-        departures: The departures by company.
+        departures: The departures of each company, by what a search takes.
         timetable: MCP's timetable; None: not read.
         mcp_ports: MCP's ports, which are read if `ports` were not.
         unreadable: The catalogues with records that could not be read.
@@ -211,17 +227,22 @@ class RouteSources:
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
         """Add a catalogue by its name, or the departures of a company by the company's name."""
-        if name in {"ports", "journeys", "mcp_ports", "timetable"}:
-            setattr(self, name, records)
-            if name == "mcp_ports":
+        match name:
+            case "ports":
+                self.ports = records
+            case "journeys":
+                self.journeys = records
+            case "companies":
+                self._add_companies(records)
+                self._add_unusable_companies(records)
+            case "timetable":
+                self.timetable = records
+                self._add_companies(_company_of(departure) for departure in records)
+            case "mcp_ports":
+                self.mcp_ports = records
                 self.unreadable += ports_without_code(records)
-        elif name != "companies":
-            self.departures[name.removeprefix(DEPARTURES_OF)] = records
-        if name == "companies":
-            self._add_companies(records)
-            self._add_unusable_companies(records)
-        if name == "timetable":
-            self._add_companies(map(_company_of, records))
+            case _:
+                self.departures[name.removeprefix(DEPARTURES_OF)] = records
 
     def _add_companies(self, companies: Iterable[Company]) -> None:
         """Add companies that are not known yet, by their code, or by their id without a code."""
@@ -233,11 +254,11 @@ class RouteSources:
     def _add_unusable_companies(self, companies: Iterable[Company]) -> None:
         """Add the companies that no search can name to the unreadable records.
 
-        Where no company has a code or an id, the catalogue has other fields than those that are
-        known; then no company is known, which a search says.
+        Where no company has a code or an id, the catalogue has other fields than the library knows.
+        Nothing is added then: the search reports that no company is known.
         """
         lost = tuple(
-            unusable(index, "code", "neither a code nor an id", company)
+            unusable(index, "code", "neither a code nor an id", record=company)
             for index, company in numbered(companies)
             if not company.code and not company.id
         )
@@ -252,45 +273,37 @@ class RouteSources:
 
     def are_enough(self) -> bool:
         """Return whether they name the two ports and the companies of every journey."""
-        return (
-            bool(self.companies and self.journeys)
-            and not self.unread
-            and {journey.journey_id for journey in self.journeys} == {*self._ends_of_journeys()}
-        )
+        if not self.companies or not self.journeys or self.unread:
+            return False
+        return {journey.journey_id for journey in self.journeys} == {*self._ends_of_journeys()}
 
     def graph(self, *, is_complete: bool) -> RouteGraph:
         """Join the catalogues."""
-        ports, times = self._ports(), self._times()
-        scheduled = {
-            each.journey_id: each
-            for each in self.timetable or ()
-            if each.journey_id and each.depart_code in ports and each.arrive_code in ports
-        }
-        durations = {
-            journey.journey_id: journey.duration or timedelta()
-            for journey in self.journeys
-            if abs(journey.duration_minutes or 0) < _MINUTES_OF_YEAR
-        }
+        ports = self._ports()
         ends = self._ends_of_journeys()
-        for journey_id, departure in scheduled.items():
+        durations = self._durations_of_journeys()
+        # The timetable adds what the journeys do not say.
+        for journey_id, departure in self._scheduled_departures(ports).items():
             ends.setdefault(journey_id, (departure.depart_code, departure.arrive_code))
             durations[journey_id] = durations.get(journey_id) or _duration_of(departure)
+
+        times = self._times()
         routes: list[Route] = []
-        for journey_id, codes in ends.items():
-            depart, arrive = (ports[code] for code in codes)
+        for journey_id, (depart_code, arrive_code) in ends.items():
             departures = times.get(journey_id, {})
             routes.append(
                 Route(
-                    journey_id,
-                    depart.code,
-                    arrive.code,
-                    depart.name,
-                    arrive.name,
-                    tuple(departures),
-                    durations.get(journey_id, timedelta()),
-                    {name: hours for name, hours in departures.items() if hours},
+                    journey_id=journey_id,
+                    depart_code=depart_code,
+                    arrive_code=arrive_code,
+                    depart_name=ports[depart_code].name,
+                    arrive_name=ports[arrive_code].name,
+                    companies=tuple(departures),
+                    duration=durations.get(journey_id, timedelta()),
+                    departure_times={name: hours for name, hours in departures.items() if hours},
                 )
             )
+
         return RouteGraph(
             ports=ports,
             routes=tuple(routes),
@@ -300,12 +313,30 @@ class RouteSources:
             unreadable=(*self.unreadable, *self._unplaced(ends)),
         )
 
+    def _durations_of_journeys(self) -> dict[str, timedelta]:
+        """Return the durations by journey; one that is longer than a year counts as unknown."""
+        return {
+            journey.journey_id: journey.duration or timedelta()
+            for journey in self.journeys
+            if abs(journey.duration_minutes or 0) < _MINUTES_OF_YEAR
+        }
+
+    def _scheduled_departures(self, ports: Mapping[str, Port]) -> dict[str, ScheduledDeparture]:
+        """Return a departure of the timetable for each journey between two of the ports."""
+        return {
+            departure.journey_id: departure
+            for departure in self.timetable or ()
+            if departure.journey_id
+            and departure.depart_code in ports
+            and departure.arrive_code in ports
+        }
+
     def _unplaced(self, ends: Mapping[str, _Ends]) -> tuple[UnreadableAnswer, ...]:
         """Return the journeys whose ports are not known; none if unreadable ports explain them."""
         if any(answer.operation in PORT_OPERATIONS for answer in self.unreadable):
             return ()
         lost = tuple(
-            unusable(index, "route", "names no two known ports", journey)
+            unusable(index, "route", "names no two known ports", record=journey)
             for index, journey in numbered(self.journeys)
             if journey.journey_id not in ends
         )
@@ -314,32 +345,37 @@ class RouteSources:
         return (UnreadableAnswer(search=None, operation="catalogue.journeys", records=lost),)
 
     def _ports(self) -> dict[str, Port]:
-        """Return the ports by code; if REST's were not read, as MCP names them."""
+        """Return the ports by code. If REST's were not read, they are made of what MCP says."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        known = {port.code: port for port in self.mcp_ports if port.code}
+
+        mcp_ports = {port.code: port for port in self.mcp_ports if port.code}
         for departure in self.timetable or ():
             for code in (departure.depart_code, departure.arrive_code):
                 if code:
-                    known.setdefault(code, McpPort(code=code))
+                    mcp_ports.setdefault(code, McpPort(code=code))
         return {
             code: Port(code=code, name=port.name or port.city or code, country=port.country or "")
-            for code, port in known.items()
+            for code, port in mcp_ports.items()
         }
 
     def _times(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Return the times of departure by journey and company."""
+        """Return the times of departure by journey and company.
+
+        A company that sails a journey is there even if its times are not known.
+        """
         times: dict[str, dict[str, tuple[str, ...]]] = {}
         for name in self.companies:
-            listed = self.departures.get(name, ())
-            for departures in listed:
-                times.setdefault(departures.journey_id, {})[name] = departures.departure_times
-            for journey_id in _journeys_of_unreadable(listed):
+            departures = self.departures.get(name, ())
+            for departure in departures:
+                times.setdefault(departure.journey_id, {})[name] = departure.departure_times
+            for journey_id in _journeys_of_unreadable(departures):
                 times.setdefault(journey_id, {}).setdefault(name, ())
-        names = {id_: name for name, id_ in self.companies.items()}
+
+        names_by_id = {company_id: name for name, company_id in self.companies.items()}
         for scheduled in self.timetable or ():
             company = _company_of(scheduled)
-            code = names.get(company.id or "", company.code)
+            code = names_by_id.get(company.id or "", company.code)
             if scheduled.journey_id is not None and code in self.companies:
                 times.setdefault(scheduled.journey_id, {}).setdefault(str(code), ())
         return times
@@ -350,8 +386,13 @@ class RouteSources:
         for port in self._ports().values():
             for name in {fold(port.name), fold(port.code)}:
                 codes.setdefault(name, []).append(port.code)
-        pairs = [(journey.journey_id, _ports_of(journey, codes)) for journey in self.journeys]
-        return {journey_id: pair for journey_id, pair in pairs if pair is not None}
+
+        ends: dict[str, _Ends] = {}
+        for journey in self.journeys:
+            ends_of_journey = _ends_of(journey, codes)
+            if ends_of_journey is not None:
+                ends[journey.journey_id] = ends_of_journey
+        return ends
 
 
 def _journeys_of_unreadable(departures: Sequence[Departure]) -> Iterator[str]:
@@ -364,18 +405,22 @@ def _journeys_of_unreadable(departures: Sequence[Departure]) -> Iterator[str]:
             yield journey_id
 
 
-def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:
+def _ends_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:
     """Return the codes of the two ports that a journey's text has; None if it is not certain.
 
     Every separator of the text is tried, because a port's name may contain one. Codes that a
     service adds to its journeys decide between ports of the same name.
+
+    Args:
+        journey: The journey.
+        codes: The codes of the ports of a name, by the folded name.
     """
-    pairs: set[_Ends] = {
-        (depart, arrive)
-        for match in _SEPARATOR.finditer(journey.route)
-        for depart in codes.get(fold(journey.route[: match.start()]), ())
-        for arrive in codes.get(fold(journey.route[match.end() :]), ())
-    }
+    pairs: set[_Ends] = set()
+    for separator in _SEPARATOR.finditer(journey.route):
+        depart_name = fold(journey.route[: separator.start()])
+        arrive_name = fold(journey.route[separator.end() :])
+        pairs.update(product(codes.get(depart_name, ()), codes.get(arrive_name, ())))
+
     if len(pairs) > 1:
         extra = journey.model_extra
         pairs &= {(extra.get("depart_code"), extra.get("arrive_code"))}
@@ -384,11 +429,12 @@ def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:
 
 def _duration_of(departure: ScheduledDeparture) -> timedelta:
     """Return how long a departure takes; zero if the timetable does not say."""
-    depart, arrive = departure.depart_at, departure.arrive_at
-    if not isinstance(depart, datetime) or not isinstance(arrive, datetime):
+    depart_at = departure.depart_at
+    arrive_at = departure.arrive_at
+    if not isinstance(depart_at, datetime) or not isinstance(arrive_at, datetime):
         return timedelta()
-    is_comparable = (depart.utcoffset() is None) == (arrive.utcoffset() is None)
-    return max(arrive - depart, timedelta()) if is_comparable else timedelta()
+    is_comparable = (depart_at.utcoffset() is None) == (arrive_at.utcoffset() is None)
+    return max(arrive_at - depart_at, timedelta()) if is_comparable else timedelta()
 
 
 def _company_of(departure: ScheduledDeparture) -> Company:

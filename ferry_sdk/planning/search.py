@@ -1,14 +1,25 @@
 """The search of trips: which companies to ask on which days, and what their answers make.
 
-`TripPlan` asks the companies in rounds, and its steps give the trips as the companies answer: a
-search takes all of them, a stream gives them to its caller one by one.
+`TripPlan` takes these steps, for `trips.search`, `trips.stream` and `trips.calendar`:
+
+1. `_look_up` finds the two ports, the routes between them and the vehicle.
+2. `_ask_round` adds the searches of a round of days to a batch, one for each route, company and
+   day.
+3. `_take` records an answer for the report. `_join` makes trips of its sailings, alone or together
+   with those of earlier answers.
+4. The next round begins if all answers so far made no trip.
+
+A search with a way back asks a company for both ways at once. For example, company A sails both
+ways, B only out and C only back: the searches are A out and back, B out, and C back. The trips are
+all pairs of a sailing out with A or B and a sailing back with A or C.
+
+`trips.search` and `trips.calendar` collect the trips. `trips.stream` gives each to its caller as
+soon as it is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import date
 from itertools import product
 from typing import Any, Final, TypeVar
 
@@ -22,7 +33,6 @@ from ferry_sdk._engine.batch import (
 )
 from ferry_sdk._engine.effects import Flow, Item, Steps, next_item
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import (
     APIError,
     InvalidInputError,
@@ -34,10 +44,10 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import POINTLESS, deadline_of, place_index, route_graph
 from ferry_sdk.planning.names import fold
-from ferry_sdk.planning.request import Query, TripRequest
+from ferry_sdk.planning.request import Query, TripDays, TripRequest
 from ferry_sdk.planning.results import (
-    AskedSearch,
     FailedSearch,
+    SearchProgress,
     SearchReport,
     UnreadableAnswer,
     describe_unreadable,
@@ -46,7 +56,7 @@ from ferry_sdk.planning.results import (
     unusable,
 )
 from ferry_sdk.planning.routes import Route, RouteGraph
-from ferry_sdk.planning.trips import Offer, Trip, one_way, round_trip
+from ferry_sdk.planning.trips import FoundSailing, Trip, one_way, round_trip
 from ferry_sdk.planning.vehicles import find_vehicle
 
 T = TypeVar("T")
@@ -72,40 +82,19 @@ class TripPlan:
         self._request = request
         self._rounds = iter(request.rounds)
         self._batch: Batch[Query, Records[Availability]] = Batch(request.concurrency)
-        self._ends: Sequence[Port] = ()
-        self._out: list[Offer] = []
-        self._back: list[Offer] = []
-        self._ways_back: list[Query] = []
         self._calls = 0
-        self._ended: list[AskedSearch] = []
-        self._answered: list[AskedSearch] = []
-        self._nothing: list[AskedSearch] = []
-        self._failed: list[FailedSearch] = []
-        self._not_asked: list[AskedSearch] = []
-        self._unreadable: list[UnreadableAnswer] = []
-        self._has_route: bool | None = True
-        self._left_out = 0
-        self._began = monotonic()
-        self._seconds: float | None = None
+        self._progress = SearchProgress()
+
+        self._ends: Sequence[Port] = ()
+        self._out: list[FoundSailing] = []
+        self._back: list[FoundSailing] = []
+        self._ways_back_not_asked: list[Query] = []
 
     @property
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
         under_way = [call.key.search for call in self._batch.under_way.copy().values()]
-        seconds = self._seconds
-        if seconds is None:
-            seconds = monotonic() - self._began
-        return SearchReport(
-            asked=(*self._ended, *under_way),
-            answered=tuple(self._answered),
-            nothing=tuple(self._nothing),
-            failed=tuple(self._failed),
-            not_asked=tuple(self._not_asked),
-            seconds=seconds,
-            has_route=self._has_route,
-            left_out=self._left_out,
-            unreadable=tuple(self._unreadable),
-        )
+        return self._progress.report(under_way)
 
     @property
     def route(self) -> str:
@@ -122,7 +111,7 @@ class TripPlan:
         def take_all(settings: Settings) -> Flow[T]:
             steps = self.steps(settings)
             while (yield from next_item(steps)) is not None:
-                pass
+                pass  # the plan keeps the trips itself
             return make()
 
         return Plan(take_all)
@@ -136,27 +125,26 @@ class TripPlan:
             FerryError: Every search failed, or no catalogue could be read.
         """
         yield from stop_after_error(self._batch, self._steps(settings))
-        if self._failed and not self._answered and not self._nothing:
-            raise self._failed[0].error
+        progress = self._progress
+        if progress.failed and not progress.answered and not progress.nothing:
+            raise progress.failed[0].error
 
     def stop(self, settings: Settings) -> Flow[None]:
         """Stop the searches that are under way; those that have not begun are not asked."""
         del settings
-        self._seconds = self._seconds or monotonic() - self._began
+        self._progress.stop_clock()
         waiting = self._batch.waiting.copy()
         yield from StopBatch(self._batch)
+        # The batch may have begun some of them before it stopped.
         begun = [call.key for call in self._batch.under_way.values()]
-        self._not_asked += [call.key.search for call in waiting if call.key not in begun]
+        self._progress.not_asked += [call.key.search for call in waiting if call.key not in begun]
 
     def _steps(self, settings: Settings) -> Steps[Trip]:
         self._batch.until = deadline_of(settings)
         routes = yield from self._look_up(settings)
-        self._has_route = self._graph.has_any(routes)
-        if self._request.companies is None and routes and not self._sailings(routes):
-            problem = "the service does not say which companies sail"
-            if self._graph.unreadable:
-                problem = f"no company is known; {describe_unreadable(self._graph.unreadable)}"
-            raise InvalidInputError(f"{problem}; pass them", field="companies")
+        self._progress.has_route = self._graph.has_any(routes)
+        self._check_companies(routes)
+
         while not self.trips and self._ask_round():
             while self._batch:
                 answer = yield from next_answer(self._batch)
@@ -165,37 +153,57 @@ class TripPlan:
                     return
                 trips = self._take(answer)
                 self.trips += trips
-                yield from map(Item, trips)
+                for trip in trips:
+                    yield Item(trip)
 
     def _look_up(self, settings: Settings) -> Flow[Sequence[Route]]:
         """Find the two ports, and the vehicle if it has a name; return the routes to ask for."""
-        request, until = self._request, self._batch.until
+        request = self._request
+        until = self._batch.until
         self._graph = yield from route_graph(settings, until)
-        self._unreadable += self._graph.unreadable
+        self._progress.unreadable += self._graph.unreadable
+
         places = {"origin": request.origin, "destination": request.destination}
-        ports = yield from ports_of(settings, self._graph, places, until)
+        ports = yield from ports_of(settings, self._graph, places, until=until)
         if ports["origin"].code == ports["destination"].code:
             raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = tuple(ports.values())
+
         if isinstance(request.vehicle, str):
             vehicle = yield from find_vehicle(settings, request.vehicle, until)
             request.vehicle = vehicle.query
         return self._routes()
 
+    def _check_companies(self, routes: Sequence[Route]) -> None:
+        """Raise an error if there are routes, but no company to ask for them."""
+        if self._request.companies is not None or not routes or self._route_companies(routes):
+            return
+        problem = "the service does not say which companies sail"
+        if self._graph.unreadable:
+            problem = f"no company is known; {describe_unreadable(self._graph.unreadable)}"
+        raise InvalidInputError(f"{problem}; pass them", field="companies")
+
     def _routes(self, *, back: bool = False) -> Sequence[Route]:
-        depart, arrive = reversed(self._ends) if back else self._ends
-        return self._graph.between(depart.code, arrive.code)
+        """Return the routes between the two ports, out or back."""
+        origin, destination = self._ends
+        if back:
+            return self._graph.between(destination.code, origin.code)
+        return self._graph.between(origin.code, destination.code)
 
     def _ask_round(self) -> bool:
         """Add the searches of the next round to the batch; return whether there is any.
 
-        Ways back that were not found, because nothing sailed out, are asked if another company, or
-        another day, has a way out.
+        If a company has no sailing out, its search does not show its sailings back either. They are
+        asked alone, before the next round of days, if another search has found a way out.
         """
-        if self._out and self._ways_back:
-            queries, self._ways_back = self._ways_back, []
+        queries: list[Query] = []
+        if self._out and self._ways_back_not_asked:
+            queries = self._ways_back_not_asked
+            self._ways_back_not_asked = []
         else:
-            queries = [query for days in next(self._rounds, ()) for query in self._queries(*days)]
+            for days in next(self._rounds, ()):
+                queries += self._queries(days)
+
         for query in queries:
             self._add(query)
         return bool(queries)
@@ -203,66 +211,82 @@ class TripPlan:
     def _add(self, query: Query) -> None:
         """Add a search to the batch, if one more may be made."""
         if self._calls >= self._request.max_calls:
-            self._not_asked.append(query.search)
-        else:
-            self._calls += 1
-            patience = self._request.patience
-            limits = {} if patience is None else {"deadline": patience}
-            self._batch.add(query, self._request.operation(query), **limits)
+            self._progress.not_asked.append(query.search)
+            return
+        self._calls += 1
+        patience = self._request.patience
+        limits = {} if patience is None else {"deadline": patience}
+        self._batch.add(query, self._request.operation(query), **limits)
 
-    def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
+    def _queries(self, days: TripDays) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
         ways_back: list[Query] = []
-        if return_day is not None:
-            sailings = self._sailings(self._routes(back=True))
-            ways_back = [Query(*sailed, return_day, first_day=out) for sailed in sailings]
-        for route, company in self._sailings(self._routes()):
+        if days.back is not None:
+            for route, company in self._route_companies(self._routes(back=True)):
+                ways_back.append(Query(route, company, days.back, first_day=days.out))
+
+        for route, company in self._route_companies(self._routes()):
             way_back = next((query for query in ways_back if query.company == company), None)
             if way_back is not None:
                 ways_back.remove(way_back)
-            yield Query(route, company, out, way_back)
+            yield Query(route, company, days.out, way_back=way_back)
         yield from ways_back  # of companies that have no way out
 
-    def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
-        """Return who sails the routes, of the companies that are asked for."""
-        wanted = self._request.companies
-        if wanted is None:
-            return [(route, name) for route in routes for name in self._graph.sailed_by(route)]
-        names = dict.fromkeys(self._name_of(name) for name in wanted)
-        # A company that is asked for is asked, even if no catalogue says that it sails.
-        return [(route, name) for route in routes for name in names]
+    def _route_companies(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
+        """Return each route with each company to ask for it."""
+        if self._request.companies is None:
+            pairs: list[tuple[Route, str]] = []
+            for route in routes:
+                pairs += [(route, company) for company in self._graph.sailed_by(route)]
+            return pairs
+        # A company that the caller names is asked, even if no catalogue says that it sails.
+        companies = dict.fromkeys(self._name_of(company) for company in self._request.companies)
+        return [*product(routes, companies)]
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""
-        for name, id_ in self._graph.companies.items():
-            if fold(company) in {fold(name), fold(id_)}:
+        for name, company_id in self._graph.companies.items():
+            if fold(company) in {fold(name), fold(company_id)}:
                 return name
         return company
 
     def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
         """Record an answer, and return the trips that it makes with those before it."""
-        query, error = answer.key, answer.error
-        self._ended.append(query.search)
+        query = answer.key
+        error = answer.error
+        progress = self._progress
+        progress.ended.append(query.search)
+
         if isinstance(error, APIError) and error.field is not None:
             error.field = self._argument_at(error.field, query)
         if isinstance(error, POINTLESS):
             raise error
-        if answer.value is not None:
-            self._unreadable += unreadable_answers(_OPERATION, answer.value, query.search)
-            self._unreadable += _elsewhere(query, answer.value)
-        if answer.value:
-            self._answered.append(query.search)
-            for sailing in answer.value:
-                self._graph.confirm(sailing.journey_id, query.company)
-            sailings = [query.with_ports(sailing) for sailing in answer.value]
-            return self._join(query, [*map(self._graph.name_stops, sailings)])
-        if error is None or isinstance(error, NoSailingsError):
-            self._nothing.append(query.search)
+        if error is not None and not isinstance(error, NoSailingsError):
+            progress.failed.append(
+                FailedSearch(
+                    company=query.search.company,
+                    depart_code=query.search.depart_code,
+                    arrive_code=query.search.arrive_code,
+                    day=query.search.day,
+                    error=error,
+                )
+            )
+            return []
+
+        sailings = Records[Availability]() if answer.value is None else answer.value
+        progress.unreadable += unreadable_answers(_OPERATION, sailings, query.search)
+        progress.unreadable += _other_sailings(query, sailings)
+        if not sailings:
+            progress.nothing.append(query.search)
             if query.way_back is not None:
-                self._ways_back.append(query.way_back)
-        else:
-            self._failed.append(FailedSearch(**asdict(query.search), error=error))
-        return []
+                self._ways_back_not_asked.append(query.way_back)
+            return []
+
+        progress.answered.append(query.search)
+        for sailing in sailings:
+            self._graph.confirm(sailing.journey_id, query.company)
+        with_ports = [query.with_ports(sailing) for sailing in sailings]
+        return self._join(query, [self._graph.name_stops(sailing) for sailing in with_ports])
 
     def _argument_at(self, path: str, query: Query) -> str | None:
         """Return the argument of the caller for an argument of a search; None if it has none."""
@@ -271,34 +295,49 @@ class TripPlan:
         companies = [self._name_of(company) for company in self._request.companies or ()]
         if path == "company" and query.company in companies:
             return f"companies[{companies.index(query.company)}]"
-        return self._place_or_day(path, query)
+        return self._place_or_day_at(path, query)
 
-    def _place_or_day(self, path: str, query: Query) -> str | None:
-        first_day, other_days = self._request.day_arguments
-        names = {"depart_code": "origin", "arrive_code": "destination", "ret_at": "back"}
-        names["out_at"] = first_day if query.day == self._request.rounds[0][0][0] else other_days
-        if query.route.depart_code != self._ends[0].code:  # a search of the way back alone
+    def _place_or_day_at(self, path: str, query: Query) -> str | None:
+        """Return the argument of the caller for a port or a day of a search."""
+        is_way_back_alone = query.route.depart_code != self._ends[0].code
+        if is_way_back_alone:
             names = {"depart_code": "destination", "arrive_code": "origin", "out_at": "back"}
+        else:
+            first_day, other_days = self._request.day_arguments
+            names = {
+                "depart_code": "origin",
+                "arrive_code": "destination",
+                "out_at": first_day if query.day == self._request.first_day else other_days,
+                "ret_at": "back",
+            }
         return names.get(path)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
         """Return the trips that the sailings of a search make, with those before them."""
-        search, kind, origin = query.search, self._request.reservation_type, self._ends[0].code
-        offers = [Offer(sailing, search) for sailing in sailings]
-        out = [offer for offer in offers if offer.sailing.depart_code == origin]
-        if self._request.rounds[0][0][1] is None:  # one way
-            return self._wanted(one_way(offer, kind) for offer in out)
-        back = [offer for offer in offers if offer.sailing.depart_code != origin]
+        kind = self._request.reservation_type
+        search = query.search  # one object, by which `round_trip` knows what was found together
+        out: list[FoundSailing] = []
+        back: list[FoundSailing] = []
+        for sailing in sailings:
+            way = out if sailing.depart_code == self._ends[0].code else back
+            way.append(FoundSailing(sailing, search))
+
+        if self._request.is_one_way:
+            return self._drop_unwanted(one_way(sailing, kind) for sailing in out)
+
+        # Every pair once: the new ways out with all ways back, the earlier ones with the new.
         pairs = [*product(out, [*self._back, *back]), *product(self._out, back)]
         self._out += out
         self._back += back
-        return self._wanted(round_trip(*pair, kind) for pair in pairs)
+        return self._drop_unwanted(
+            round_trip(way_out, way_back, kind) for way_out, way_back in pairs
+        )
 
-    def _wanted(self, trips: Iterable[Trip | None]) -> list[Trip]:
+    def _drop_unwanted(self, trips: Iterable[Trip | None]) -> list[Trip]:
         """Return the trips that have fares of the wanted type, and count those that have none."""
         possible = [trip for trip in trips if trip is not None]
         wanted = [trip for trip in possible if trip.fares]
-        self._left_out += len(possible) - len(wanted)
+        self._progress.left_out += len(possible) - len(wanted)
         return wanted
 
     def _end_at_deadline(self, settings: Settings) -> Flow[None]:
@@ -309,15 +348,17 @@ class TripPlan:
             self._take(self._batch.answer(number, None, error))
 
 
-def _elsewhere(query: Query, sailings: Records[Availability]) -> tuple[UnreadableAnswer, ...]:
+def _other_sailings(query: Query, sailings: Records[Availability]) -> tuple[UnreadableAnswer, ...]:
     """Return the sailings that leave from neither port of a search: no trip can be made of them."""
     ports = query.search.depart_code, query.search.arrive_code
     lost = tuple(
-        unusable(index, "depart_code", "none of the ports of the search", sailing)
+        unusable(index, "depart_code", "none of the ports of the search", record=sailing)
         for index, sailing in numbered(sailings)
         if sailing.depart_code not in ports
     )
-    return (UnreadableAnswer(query.search, _OPERATION, lost),) if lost else ()
+    if not lost:
+        return ()
+    return (UnreadableAnswer(query.search, _OPERATION, lost),)
 
 
 def ports_of(

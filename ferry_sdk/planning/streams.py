@@ -15,6 +15,8 @@ from ferry_sdk.planning.trips import Trip
 
 
 class _TripsSoFar:
+    """What both streams say of the trips that were found so far."""
+
     _plan: TripPlan
 
     @property

@@ -70,11 +70,13 @@ class Fare:
         return self.tariffs[0].type.upper()
 
     def __repr__(self) -> str:
-        parts = [format_amount(tariff.amount, tariff.currency) for tariff in self.tariffs]
-        price = money(self.amount, self.currency)
-        ways = f" ({' + '.join(parts)})" if len(parts) > 1 else ""
-        until = f", until {self.expires_at:%Y-%m-%d %H:%M %Z}" if self.expires_at else ""
-        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}{ways}{until}>"
+        text = f"{self.tariffs[0].type}, {self.kind}, {money(self.amount, self.currency)}"
+        if len(self.tariffs) > 1:
+            parts = [format_amount(tariff.amount, tariff.currency) for tariff in self.tariffs]
+            text += f" ({' + '.join(parts)})"
+        if self.expires_at:
+            text += f", until {self.expires_at:%Y-%m-%d %H:%M %Z}"
+        return f"<Fare: {text}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,6 +192,7 @@ class Trip:
         chosen = self.fares[0] if fare is None else fare
         if chosen not in self.fares:
             raise InvalidInputError("not one of this trip's fares", field="fare")
+
         ways = ways_of(self)
         if places is None:
             places = [way.places[0] for way in ways]
@@ -197,6 +200,7 @@ class Trip:
             places = (places,)
         if len(places) != len(ways):
             raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
+
         chosen_ways = zip(ways, chosen.tariffs, places, strict=True)
         return tuple(way.select(tariff=tariff, place=place) for way, tariff, place in chosen_ways)
 
@@ -207,31 +211,34 @@ def ways_of(trip: Trip) -> list[Availability]:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FoundSailing:
     """A sailing that a search has found, with the search."""
 
     sailing: Availability
     search: AskedSearch
 
 
-def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | None:
+def one_way(found: FoundSailing, kind: ReservationTypeName | None = None) -> Trip | None:
     """Return the trip of one sailing; None if no fare of it is valid one way.
 
     Args:
-        offer: The sailing.
+        found: The sailing.
         kind: The type of the trip's fares, of which it may have none; None: all.
     """
-    sailing = offer.sailing
+    sailing = found.sailing
     tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
     if not tariffs or not sailing.places:
         return None
+
     wanted = [tariff for tariff in tariffs if kind is None or tariff.type.upper() == kind]
     wanted.sort(key=attrgetter("amount"))  # the amount of a fare takes longer to read
     fares = tuple(Fare("single", (tariff,)) for tariff in wanted)
-    return Trip(sailing, None, fares, (offer.search.company,))
+    return Trip(outward=sailing, back=None, fares=fares, companies=(found.search.company,))
 
 
-def round_trip(out: Offer, back: Offer, kind: ReservationTypeName | None = None) -> Trip | None:
+def round_trip(
+    out: FoundSailing, back: FoundSailing, kind: ReservationTypeName | None = None
+) -> Trip | None:
     """Return the trip of two sailings; None if they cannot be combined.
 
     A locked tariff requires that one search has found both, with one company.
@@ -241,21 +248,31 @@ def round_trip(out: Offer, back: Offer, kind: ReservationTypeName | None = None)
         back: The sailing back.
         kind: The type of the trip's fares, of which it may have none; None: all.
     """
-    way_out, way_back = out.sailing, back.sailing
+    way_out = out.sailing
+    way_back = back.sailing
     if way_back.depart_at < way_out.arrive_at or not (way_out.places and way_back.places):
         return None
+
     are_together = out.search is back.search and way_out.company.id == way_back.company.id
     fares: list[Fare] = []
-    for pair in product(way_out.tariffs, way_back.tariffs):
-        is_locked = any(tariff.roundtrip_locked for tariff in pair)
+    for tariff_out, tariff_back in product(way_out.tariffs, way_back.tariffs):
         # One booking has one kind of reservation, and one currency.
-        is_one = pair[0].type == pair[1].type and pair[0].currency == pair[1].currency
-        if is_one and (are_together or not is_locked):
-            fares.append(Fare("round_trip" if is_locked else "two_singles", pair))
+        if tariff_out.type != tariff_back.type or tariff_out.currency != tariff_back.currency:
+            continue
+        is_locked = tariff_out.roundtrip_locked or tariff_back.roundtrip_locked
+        if are_together or not is_locked:
+            fare_kind: FareKind = "round_trip" if is_locked else "two_singles"
+            fares.append(Fare(fare_kind, (tariff_out, tariff_back)))
     if not fares:
         return None
+
     companies = dict.fromkeys((out.search.company, back.search.company))
-    return Trip(way_out, way_back, _of_type(kind, fares), tuple(companies))
+    return Trip(
+        outward=way_out,
+        back=way_back,
+        fares=_of_type(kind, fares),
+        companies=tuple(companies),
+    )
 
 
 def _of_type(kind: ReservationTypeName | None, fares: Iterable[Fare]) -> tuple[Fare, ...]:
@@ -353,30 +370,32 @@ class TripSearch(SearchResult[Trip]):
 
         check_options(by, money)
 
-        def clocks(moments: Iterable[datetime | None]) -> tuple[str, list[datetime | None]]:
-            return "datetime64[us]", [moment and moment.replace(tzinfo=None) for moment in moments]
-
         trips: Sequence[Trip] = self
-        of_fares: dict[str, tuple[str, list[Any]]] = {}
+        columns_of_fares: dict[str, tuple[str, list[Any]]] = {}
         if by == "tariff":
-            trips = [trip for trip in self for _ in trip.fares]
-            fares = [fare for trip in self for fare in trip.fares]
-            of_fares = {
+            trips = []
+            fares: list[Fare] = []
+            for trip in self:
+                trips += [trip] * len(trip.fares)
+                fares += trip.fares
+            columns_of_fares = {
                 "tariff_kind": ("string", [fare.kind for fare in fares]),
                 "tariff_type": ("string", [str(fare.tariffs[0].type) for fare in fares]),
                 "tariff_amount": ("money", [fare.amount for fare in fares]),
                 "tariff_currency": ("string", [fare.currency for fare in fares]),
             }
+
+        back_at = [None if trip.back is None else trip.back.depart_at for trip in trips]
         return frame_of_columns(
             {
-                "depart_local": clocks(trip.depart_at for trip in trips),
-                "arrive_local": clocks(trip.arrive_at for trip in trips),
+                "depart_local": _local_column(trip.depart_at for trip in trips),
+                "arrive_local": _local_column(trip.arrive_at for trip in trips),
                 "travel_time": ("timedelta64[us]", [trip.travel_time for trip in trips]),
-                "back_local": clocks(trip.back.depart_at if trip.back else None for trip in trips),
+                "back_local": _local_column(back_at),
                 "companies": ("string", [", ".join(trip.companies) for trip in trips]),
                 "price": ("money", [trip.price for trip in trips]),
                 "currency": ("string", [trip.currency for trip in trips]),
-                **of_fares,
+                **columns_of_fares,
             },
             money,
             unreadable=count_unreadable(self.report.unreadable),
@@ -386,3 +405,9 @@ class TripSearch(SearchResult[Trip]):
         from ferry_sdk.planning.display import trips_table  # noqa: PLC0415 -- for notebooks only
 
         return trips_table(self, self.report)
+
+
+def _local_column(moments: Iterable[datetime | None]) -> tuple[str, list[datetime | None]]:
+    """Return a column of moments in the time of their port, without its offset."""
+    clocks = [None if moment is None else moment.replace(tzinfo=None) for moment in moments]
+    return "datetime64[us]", clocks

@@ -12,10 +12,10 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
-from ferry_sdk.models.records import Match, Records
+from ferry_sdk.models.records import Match, Records, Unreadable
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold, similarity
-from ferry_sdk.planning.request import number
+from ferry_sdk.planning.request import whole_number
 from ferry_sdk.planning.results import (
     Matches,
     describe_unreadable,
@@ -27,7 +27,7 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
 
 _LEAST_SIMILARITY: Final = 0.7773
-"""Of what is spelled less similarly, the score would be below 0.7."""
+"""Less similar names would have a score below 0.7."""
 _SUGGESTIONS: Final = 5
 
 
@@ -106,7 +106,7 @@ class VehiclesGroup(Resource):
             ```
         """
         wanted = arguments.text(text, "text")
-        most = number(limit, "limit", least=1)
+        most = whole_number(limit, "limit", least=1)
 
         def steps(settings: Settings) -> Flow[Matches[VehicleMatch]]:
             until = catalogues.deadline_of(settings)
@@ -136,11 +136,12 @@ def match_called(matches: Matches[VehicleMatch], text: str) -> VehicleMatch:
     whole = [match for match in matches if match.score == 1]
     if len(whole) == 1:
         return whole[0]
-    near = [
+
+    suggestions = [
         f"{match.model.brand} {match.model.model} ({match.query.code})"
         for match in (whole or matches)[:_SUGGESTIONS]
     ]
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = f"; did you mean {' or '.join(suggestions)}?" if suggestions else ""
     problem = f"no vehicle is called exactly {text!r}"
     if matches.unreadable:
         problem = f"no vehicle that could be read is called exactly {text!r}; "
@@ -156,32 +157,36 @@ def _matches(
     A vehicle without a code, which no search can name, counts as unreadable.
     """
     wanted = fold(text)
-    matches = [
-        VehicleMatch(model, score)
-        for model in models
-        if model.code is not None and (score := _score(model, wanted))
-    ]
+    matches: list[VehicleMatch] = []
+    without_code: list[Unreadable] = []
+    for index, model in numbered(models):
+        if model.code is None:
+            without_code.append(unusable(index, "code", "no code", record=model))
+            continue
+        score = _score(model, wanted)
+        if score:
+            matches.append(VehicleMatch(model, score))
     matches.sort(key=lambda match: (-match.score, match.model.code or ""))
-    nameless = [
-        unusable(index, "code", "no code", model)
-        for index, model in numbered(models)
-        if model.code is None
-    ]
-    lost = Records[VehicleModel]((), [*models.unreadable, *nameless])
+
+    lost = Records[VehicleModel](unreadable=[*models.unreadable, *without_code])
     return Matches(matches[:most], unreadable_answers("mcp.vehicle_data", lost))
 
 
 def _score(model: VehicleModel, wanted: str) -> float:
-    """Return 1 for a whole name, 0.9 for some words of one, 0.85 for the model among other words.
+    """Return how well a vehicle matches a folded text.
 
-    For anything else, return how similarly it is spelled, up to 0.9; 0 if it is too different.
+    1 for a whole name ("Volkswagen Golf"), 0.9 for some words of one ("Volkswagen"), 0.85 for the
+    model among other words ("VW Golf"). For anything else, how similarly it is spelled, up to 0.9;
+    0 if it is too different.
     """
-    names = [fold(f"{model.brand} {model.model}"), fold(model.model or ""), fold(model.code or "")]
+    model_name = fold(model.model or "")
+    names = [fold(f"{model.brand} {model.model}"), model_name, fold(model.code or "")]
     if wanted in names:
         return 1.0
+    # With spaces around it, a text begins and ends where a word does.
     if any(f" {wanted} " in f" {name} " for name in names):
         return 0.9
-    if names[1] and f" {names[1]} " in f" {wanted} ":
+    if model_name and f" {model_name} " in f" {wanted} ":
         return 0.85
     matcher = SequenceMatcher(b=wanted, autojunk=False)
     best = max(similarity(matcher, name, _LEAST_SIMILARITY) for name in names)

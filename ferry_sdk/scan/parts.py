@@ -1,4 +1,13 @@
-"""The Parquet file of a part, with a digest that detects damage."""
+"""The Parquet file of a part, with a digest that detects damage.
+
+The file's metadata has a description as JSON, which is the last text in the file:
+
+    {"digest": "5f70…", "format": 2, "scan": "…", "library": "0.1.0", "report": {…}}
+
+The digest is of all other bytes of the file. `write_part` first writes zeros in its place, and
+`_seal` replaces them. To check a file, `_seal` is applied to its content: a file that is whole does
+not change.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
 import pyarrow.compute as untyped_pc  # type: ignore[import-untyped]  # it has no types
@@ -31,10 +40,11 @@ pc: Any = untyped_pc
 pq: Any = untyped_pq
 
 _KEY: Final = b"ferry_sdk.scan"
-_DIGEST: Final = b'{"digest": "'
-"""The text before the digest of a file: the start of its description, the last text in it."""
-_FOREIGN: Final = "{} is of another scan or format, written by {}"
+"""The key of the description in the metadata."""
+_BEFORE_DIGEST: Final = b'{"digest": "'
+"""The text before the digest of a file."""
 _DIGITS: Final = 2 * sha256().digest_size
+"""The hexadecimal digits of a digest."""
 _MAGIC: Final = b"PAR1"
 """The first and the last bytes of a Parquet file."""
 
@@ -47,7 +57,8 @@ class Part:
         path: Its file.
         scan: The id of the scan.
         searches: Its searches.
-        run: The id of the run: Dask takes two tasks with equal arguments for one.
+        run: The id of the run. Dask runs two tasks with equal arguments only once, and the parts of
+            two runs would be equal without it.
     """
 
     path: Path
@@ -68,6 +79,18 @@ class _Description(TypedDict):
 _DESCRIPTION: Final = TypeAdapter(_Description)
 
 
+class _OpenPart(NamedTuple):
+    """A part whose file is whole.
+
+    Attributes:
+        report: Its report.
+        file: Its rows, a pyarrow.ParquetFile.
+    """
+
+    report: ScanReport
+    file: Any
+
+
 def read_report(path: Path, scan: str) -> ScanReport | None:
     """Return the report of a part; None if it has to be asked again: no file, or a damaged one.
 
@@ -75,17 +98,17 @@ def read_report(path: Path, scan: str) -> ScanReport | None:
         InvalidInputError: It is the part of another scan, or has another format.
         PermissionError: The file must not be read.
     """
-    opened = _open(path, scan)
-    return None if opened is None else opened[0]
+    part = _open(path, scan)
+    return None if part is None else part.report
 
 
 def read_rows(paths: Iterable[Path], scan: str) -> Any:  # noqa: ANN401 -- a pyarrow.Table
     """Return the rows of the parts that are there and whole."""
     tables = [SCHEMA.empty_table()]
     for path in paths:
-        opened = _open(path, scan)
-        if opened is not None:
-            tables.append(opened[1].read(use_threads=False).replace_schema_metadata())
+        part = _open(path, scan)
+        if part is not None:
+            tables.append(part.file.read(use_threads=False).replace_schema_metadata())
     return pa.concat_tables(tables)
 
 
@@ -96,7 +119,9 @@ def read_done(path: Path, scan: str) -> Any:  # noqa: ANN401 -- a pyarrow.Table
 
 
 def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 -- tables of pyarrow
-    """Write a part, unless a later run has asked more than this worker, whose own run was killed.
+    """Write a part, unless its file has more answers.
+
+    The file has more if the run of this worker was killed and a later run has asked the part.
 
     Args:
         part: The part.
@@ -110,10 +135,12 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
         OSError: Writing failed; a file that was there before has not changed.
     """
     table = pa.concat_tables([done, rows])
-    change, report = _report_of(rows, 0), _report_of(table, len(part.searches))
+    change = _report_of(rows, size=0)
+    report = _report_of(table, size=len(part.searches))
     former = read_report(part.path, part.scan)
     if former is not None and former.done > report.done:
         return change
+
     members = {
         "digest": "0" * _DIGITS,
         "format": FORMAT,
@@ -121,6 +148,7 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
         "library": __version__,
         "report": asdict(report),
     }
+    # The digest needs all other bytes, so the file is made in memory.
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, SCHEMA, compression="zstd") as writer:
         writer.write_table(table)
@@ -131,19 +159,32 @@ def write_part(part: Part, done: Any, rows: Any) -> ScanReport:  # noqa: ANN401 
 
 def _report_of(rows: Any, size: int) -> ScanReport:  # noqa: ANN401 -- a pyarrow.Table
     """Return the report of a number of searches that have these rows."""
-    statuses, reasons = _counts_of(rows["status"]), _counts_of(rows["reason"].drop_null())
-    nothing, failed = statuses["nothing"], statuses["failed"]
-    answered = len(rows["search"].unique()) - nothing - failed
-    return ScanReport(size, answered, nothing, failed, statuses["unreadable"], dict(reasons))
+    statuses = _counts_of(rows["status"])
+    # An answered search has a row for each fare; a search with nothing, or that failed, has one.
+    searches = len(rows["search"].unique())
+    return ScanReport(
+        size=size,
+        answered=searches - statuses["nothing"] - statuses["failed"],
+        nothing=statuses["nothing"],
+        failed=statuses["failed"],
+        unreadable=statuses["unreadable"],
+        reasons=dict(_counts_of(rows["reason"].drop_null())),
+    )
 
 
 def _counts_of(column: Any) -> Counter[str]:  # noqa: ANN401 -- a pyarrow.ChunkedArray
+    """Return how often each value is in a column."""
     counts: list[dict[str, Any]] = column.value_counts().to_pylist()
-    return Counter({each["values"]: each["counts"] for each in counts})
+    return Counter({row["values"]: row["counts"] for row in counts})
 
 
-def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
-    """Return the report and the pyarrow.ParquetFile of a part; None if it has to be asked again."""
+def _open(path: Path, scan: str) -> _OpenPart | None:
+    """Return a part whose file is whole; None if it has to be asked again.
+
+    Raises:
+        InvalidInputError: It is the part of another scan, or has another format.
+        PermissionError: The file must not be read.
+    """
     try:
         content = read_file(path)
         if content == _seal(content):
@@ -151,11 +192,11 @@ def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
             metadata: dict[bytes, bytes] = file.metadata.metadata or {}
             members = _DESCRIPTION.validate_json(metadata[_KEY], strict=True)
             if (members["format"], members["scan"]) != (FORMAT, scan):
-                raise unusable(_FOREIGN.format(path.name, f"ferry_sdk {members['library']}"))
+                raise _foreign(path, f"ferry_sdk {members['library']}")
             if file.schema_arrow.equals(SCHEMA):
-                return members["report"], file
+                return _OpenPart(members["report"], file)
         elif _is_foreign(content):
-            raise unusable(_FOREIGN.format(path.name, "another program"))
+            raise _foreign(path, "another program")
         problem = "wrong content"
     except FileNotFoundError:
         return None
@@ -168,16 +209,23 @@ def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
 
 
 def _seal(content: bytes) -> bytes:
-    """Return the content of a file with the digest of all its other bytes in its place."""
-    head, key, rest = content.rpartition(_DIGEST)
-    before, after = head + key, rest[_DIGITS:]
-    return before + sha256(before + after).hexdigest().encode() + after
+    """Return the content of a file with the right digest in place of the one that it has."""
+    head, key, rest = content.rpartition(_BEFORE_DIGEST)
+    before = head + key
+    after = rest[_DIGITS:]
+    digest = sha256(before + after).hexdigest().encode()
+    return before + digest + after
+
+
+def _foreign(path: Path, writer: str) -> InvalidInputError:
+    """Return the error of a file that is not of this scan."""
+    return unusable(f"{path.name} is of another scan or format, written by {writer}")
 
 
 def _is_foreign(content: bytes) -> bool:
     """Return whether it is a whole Parquet file that the library has not written.
 
-    A flipped bit in a file of the library's leaves one of the two texts that name it.
+    A file of the library has both texts, and still one of them if a bit of it was flipped.
     """
-    is_own = _KEY in content or _DIGEST in content
-    return not is_own and content[:4] == content[-4:] == _MAGIC
+    is_own = _KEY in content or _BEFORE_DIGEST in content
+    return not is_own and content.startswith(_MAGIC) and content.endswith(_MAGIC)

@@ -19,10 +19,12 @@ def show_progress(
     Yields a function that shows what the report is now. Nothing is shown where standard error is
     not a terminal, or rich is not installed.
     """
-    isatty = getattr(sys.stderr, "isatty", bool)  # a program may have replaced or closed it
-    if not isatty() or find_spec("rich") is None:
-        yield lambda: None
+    # A program may have replaced standard error by an object without `isatty`, or by None.
+    is_terminal = hasattr(sys.stderr, "isatty") and sys.stderr.isatty()
+    if not is_terminal or find_spec("rich") is None:
+        yield _show_nothing
         return
+
     from rich import progress  # noqa: PLC0415 -- an extra's
     from rich.console import Console  # noqa: PLC0415 -- the same
 
@@ -43,9 +45,16 @@ def show_progress(
 
         def show() -> None:
             now = report()
-            rate = bar.tasks[0].speed or 0
-            done = now.done + now.failed
-            unreadable = f"{now.unreadable} unreadable" if now.unreadable else ""
-            bar.update(task, completed=done, failed=now.failed, unreadable=unreadable, rate=rate)
+            bar.update(
+                task,
+                completed=now.done + now.failed,
+                failed=now.failed,
+                unreadable=f"{now.unreadable} unreadable" if now.unreadable else "",
+                rate=bar.tasks[0].speed or 0,
+            )
 
         yield show
+
+
+def _show_nothing() -> None:
+    """Show nothing."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
-
-_NUMBERS: Final = ("size", "answered", "nothing", "failed", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +44,11 @@ class ScanReport:
         return self.done == self.size
 
     def __add__(self, other: ScanReport) -> ScanReport:
-        numbers = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
-        reasons = dict(Counter(self.reasons) + Counter(other.reasons))
-        return ScanReport(**numbers, reasons=reasons)
+        return ScanReport(
+            size=self.size + other.size,
+            answered=self.answered + other.answered,
+            nothing=self.nothing + other.nothing,
+            failed=self.failed + other.failed,
+            unreadable=self.unreadable + other.unreadable,
+            reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
+        )

@@ -53,24 +53,40 @@ class ScanRequest:
         for name in ("routes", "dates", "parties"):
             if not isinstance(getattr(self, name), Sequence):
                 raise InvalidInputError("expected a list", field=name)
+
         ends = [parse_day(day, "dates") for day in self.dates]
-        self.days = days_between(ends[0], ends[-1]) if len(ends) == 2 else []  # noqa: PLR2004 -- a pair
-        if self.routes != "all" and not (self.routes and all(map(_is_route, self.routes))):
+        self.days = []
+        if len(ends) == 2:  # noqa: PLR2004 -- a pair
+            self.days = days_between(ends[0], ends[1])
+
+        is_all = self.routes == "all"
+        if not is_all and not (self.routes and all(_is_route(route) for route in self.routes)):
             raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
         if not self.days:
             raise InvalidInputError("expected the first and the last day", field="dates")
+
         names = {party.name for party in self.parties if type(party) is Party}
-        if not 0 < len(names) == len(self.parties):
+        if not names or len(names) != len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
+
         if self.companies is not None:
             companies = elements_of(self.companies, "companies")
             self.companies = arguments.identifiers(companies, "companies")
         if type(self.part_size) is not int or self.part_size not in range(20, 101):
             raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")
+
+        self._check_members()
+
+    def _check_members(self) -> None:
+        """Check that a manifest can hold the request.
+
+        Raises:
+            InvalidInputError: A text, such as half a surrogate pair, cannot be encoded.
+        """
         for name, value in self.members.items():
             try:
                 json.dumps(value, ensure_ascii=False).encode()
-            except (TypeError, ValueError):  # half a surrogate pair
+            except (TypeError, ValueError):
                 problem = "expected texts that can be written to a file"
                 raise InvalidInputError(problem, field=name) from None
 
@@ -79,12 +95,7 @@ class ScanRequest:
         """The request as a manifest has it."""
         routes: object = self.routes
         if not isinstance(self.routes, str):
-            routes = [
-                [route.depart_code, route.arrive_code, route.journey_id, *route.companies]
-                if isinstance(route, Route)
-                else [end.code if isinstance(end, Port) else end for end in route]
-                for route in self.routes
-            ]
+            routes = [_members_of(route) for route in self.routes]
         return {
             "routes": routes,
             "dates": [str(self.days[0]), str(self.days[-1])],
@@ -95,7 +106,12 @@ class ScanRequest:
 
     def searches(self, routes: Sequence[CompanyRoute]) -> SearchList:
         """Return the searches on the routes of companies."""
-        return SearchList(self.days, routes, self.parties, self.part_size)
+        return SearchList(
+            days=self.days,
+            routes=routes,
+            parties=self.parties,
+            part_size=self.part_size,
+        )
 
     def company_routes(self, routes: Sequence[Route]) -> list[CompanyRoute]:
         """Return the routes of each company, once and in an order that is always the same.
@@ -113,8 +129,16 @@ class ScanRequest:
                 )
             if not companies:
                 logger.warning("%s is not asked: no company is known", route.journey_id)
-            ends = route.depart_code, route.arrive_code
-            sailed.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
+            for company in companies:
+                sailed.add(
+                    CompanyRoute(
+                        depart_code=route.depart_code,
+                        arrive_code=route.arrive_code,
+                        journey_id=route.journey_id,
+                        company=company,
+                    )
+                )
+
         if not sailed:
             raise InvalidInputError("no company is known; pass the companies", field="companies")
         return sorted(sailed)
@@ -122,5 +146,14 @@ class ScanRequest:
 
 def _is_route(value: object) -> bool:
     """Return whether it is a route, or a pair of places."""
+    if isinstance(value, Route):
+        return True
     pair: Any = value
-    return isinstance(value, Route) or (isinstance(value, list | tuple) and len(pair) == 2)  # noqa: PLR2004 -- a pair
+    return isinstance(value, list | tuple) and len(pair) == 2  # noqa: PLR2004 -- a pair
+
+
+def _members_of(route: Ends | Route) -> list[str]:
+    """Return a route, or a pair of places, as a manifest has it."""
+    if isinstance(route, Route):
+        return [route.depart_code, route.arrive_code, route.journey_id, *route.companies]
+    return [end.code if isinstance(end, Port) else end for end in route]

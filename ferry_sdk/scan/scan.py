@@ -10,7 +10,6 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import date, datetime, timezone
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -19,21 +18,16 @@ from ferry_sdk._engine import validation
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.planning.request import number as whole_number
+from ferry_sdk.planning.request import whole_number
 from ferry_sdk.planning.routes import Route
+from ferry_sdk.scan.lookup import look_up
 from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import AnyRoutes, ScanRequest
-from ferry_sdk.scan.runner import (
-    AnyClient,
-    MakeClient,
-    PartResult,
-    look_up,
-    run_here,
-    run_with_executor,
-)
+from ferry_sdk.scan.runner import PartResult, run_here, run_with_executor
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
+from ferry_sdk.scan.steps import AnyClient, MakeClient
 from ferry_sdk.scan.storage import (
     FORMAT,
     Manifest,
@@ -106,28 +100,37 @@ class FareScan:
         part_size: int = 50,
     ) -> None:
         self.folder: Path = validation.folder(folder, "folder")
-        self._request = ScanRequest(routes, dates, parties, companies, part_size)
+        self._request = ScanRequest(
+            routes=routes,
+            dates=dates,
+            parties=parties,
+            companies=companies,
+            part_size=part_size,
+        )
+        self._report = ScanReport()
+
+        # Pairs of places, and "all", are looked up later; routes of `routes.find` need no look-up.
         self._routes: list[CompanyRoute] | None = None
         self._unreadable: Mapping[str, int] = {}
         if not isinstance(routes, str):
-            known_routes = [route for route in routes if isinstance(route, Route)]
-            if len(known_routes) == len(routes):
-                self._routes = self._request.company_routes(known_routes)
-        self._report = ScanReport()
+            looked_up = [route for route in routes if isinstance(route, Route)]
+            if len(looked_up) == len(routes):
+                self._routes = self._request.company_routes(looked_up)
 
     @property
     def size(self) -> int:
         """The number of searches: one for each company's route, day and party.
 
-        Who sails where is in the catalogues. They have been read if the scan has a folder or was
-        planned, and are not needed for routes of `routes.find`. Else they are read now, with a
+        The catalogues say who sails where. They were read before if the scan has a folder or was
+        planned, and routes of `routes.find` do not need them. Otherwise they are read now, with a
         client of ``FERRY_TOKEN`` and ``FERRY_BASE_URL``.
 
         Raises:
             ConfigurationError: They have to be read, and there are no such variables.
             FerryError: They could not be read.
         """
-        return len(self._searches()[1])
+        _, searches = self._searches()
+        return len(searches)
 
     @property
     def report(self) -> ScanReport:
@@ -151,7 +154,8 @@ class FareScan:
         """
         if self._manifest() is None:
             found = look_up(client, self._request)
-            self._routes, self._unreadable = found.routes, found.unreadable
+            self._routes = found.routes
+            self._unreadable = found.unreadable
         return self.size
 
     def run(
@@ -214,29 +218,43 @@ class FareScan:
         whole_number(concurrency, "concurrency", least=1)
         if executor is not None and isinstance(client, AnyClient):
             raise InvalidInputError("an executor needs a function that makes one", field="client")
+
         with lock(self.folder):
             self._open(client)
             parts = self._missing_parts()
-            done = self._report.done
+            done_before = self._report.done
             with self._note_run(), show_progress(lambda: self._report) as show:
 
                 def take(result: PartResult) -> None:
                     self._report += result.change
-                    if result.unreachable is not None and self._report.done == done:
+                    # Nothing was answered in this run, so the service is not there at all.
+                    if result.unreachable is not None and self._report.done == done_before:
                         raise result.unreachable
                     show()
 
                 if executor is None:
-                    run_here(client, concurrency, parts, take)
+                    run_here(client, concurrency, parts, take=take)
                 else:
                     make: Any = client
-                    run_with_executor(executor, make, workers, concurrency, parts, take)
+                    run_with_executor(
+                        executor,
+                        make,
+                        workers=workers,
+                        concurrency=concurrency,
+                        parts=parts,
+                        take=take,
+                    )
+
         if self._report.failed:
-            failed, size = self._report.failed, self._report.size
-            logger.warning("%d of %d searches failed; run again to repeat them", failed, size)
+            logger.warning(
+                "%d of %d searches failed; run again to repeat them",
+                self._report.failed,
+                self._report.size,
+            )
         if self._report.unreadable:
-            unreadable = self._report.unreadable
-            logger.warning("%d records could not be read; report.reasons says why", unreadable)
+            logger.warning(
+                "%d records could not be read; report.reasons says why", self._report.unreadable
+            )
         return self._report
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
@@ -258,6 +276,7 @@ class FareScan:
         scan, searches = self._searches()
         paths = (part_path(self.folder, number) for number in range(searches.part_count))
         rows = read_rows(paths, scan)
+
         if by == "tariff":
             unreadable = rows["status"].to_pylist().count("unreadable")
             if unreadable:
@@ -265,6 +284,7 @@ class FareScan:
                     '%d prices or sailings could not be read; by="record" shows them', unreadable
                 )
             rows = rows.filter(rows["price"].is_valid())
+
         exact: Any = rows.to_pandas(date_as_object=False)
         frame: DataFrame = exact.astype({"price": "float64"}) if money == "float" else exact
         return frame
@@ -277,6 +297,7 @@ class FareScan:
         manifest = self._manifest()
         if manifest is not None:
             return manifest["scan"], self._searches_of(manifest)
+
         if self._routes is None:
             try:
                 with Ferry() as client:
@@ -294,53 +315,60 @@ class FareScan:
             InvalidInputError: It cannot be read, or is the manifest of another scan.
         """
         manifest = read_manifest(self.folder)
-        if manifest is not None:
-            wanted = json.loads(json.dumps(self._request.members))
-            other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
-            if other:
-                raise unusable(f"it holds a scan with other {', '.join(other)}")
-            if len(self._searches_of(manifest)) != manifest["size"]:
-                raise unusable("the size in scan.json is not that of its routes")
+        if manifest is None:
+            return None
+
+        wanted = json.loads(json.dumps(self._request.members))  # with lists in place of tuples
+        other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
+        if other:
+            raise unusable(f"it holds a scan with other {', '.join(other)}")
+        if len(self._searches_of(manifest)) != manifest["size"]:
+            raise unusable("the size in scan.json is not that of its routes")
         return manifest
 
     def _searches_of(self, manifest: Manifest) -> SearchList:
-        return self._request.searches(list(starmap(CompanyRoute, manifest["company_routes"])))
+        """Return the searches of a manifest."""
+        routes = [CompanyRoute(*members) for members in manifest["company_routes"]]
+        return self._request.searches(routes)
 
     def _open(self, client: AnyClient | MakeClient) -> None:
         """Write the manifest, or check that the one in the folder is of the client's service."""
         manifest = self._manifest()
         request = self._request if manifest is None else None
-        base_url, routes, unreadable = look_up(client, request)
+        found = look_up(client, request)
+
         if manifest is None:
-            searches = self._request.searches(routes)
+            searches = self._request.searches(found.routes)
             first: Manifest = {
                 "format": FORMAT,
                 "library": __version__,
                 "scan": uuid4().hex,
                 "created_at": str(datetime.now(timezone.utc)),
-                "service": base_url,
+                "service": found.base_url,
                 "asked": self._request.members,
                 "size": len(searches),
                 "part_count": searches.part_count,
-                "company_routes": [*routes],
+                "company_routes": [*found.routes],
                 "runs": [],
             }
-            if unreadable:
-                first["unreadable"] = {**unreadable}
+            if found.unreadable:
+                first["unreadable"] = {**found.unreadable}
             write_manifest(self.folder, first)
-        elif manifest["service"] != base_url:
+        elif manifest["service"] != found.base_url:
             raise InvalidInputError(
-                f"it holds a scan of {manifest['service']}, not of {base_url}; use another folder, "
-                "or a service whose address stays the same, such as Sandbox(port=8080)",
+                f"it holds a scan of {manifest['service']}, not of {found.base_url}; use another "
+                "folder, or a service whose address stays the same, such as Sandbox(port=8080)",
                 field="folder",
             )
 
     def _reports(self) -> Iterator[ScanReport]:
-        """Yield the report of each part; that of a part that has to be asked has its size alone."""
+        """Yield the report of each part. A part without a file has only its size."""
         scan, searches = self._searches()
         for number in range(searches.part_count):
-            nothing = ScanReport(len(searches.part(number)))
-            yield read_report(part_path(self.folder, number), scan) or nothing
+            report = read_report(part_path(self.folder, number), scan)
+            if report is None:
+                report = ScanReport(size=len(searches.part(number)))
+            yield report
 
     def _report_of_catalogues(self) -> ScanReport:
         """Return a report of the catalogues' records that could not be read, and nothing else."""
@@ -355,12 +383,14 @@ class FareScan:
     def _missing_parts(self) -> Iterator[Part]:
         """Return the parts with searches that are not done, and begin the report of the run."""
         scan, searches = self._searches()
-        run = uuid4().hex
         reports = [*self._reports()]
         total = sum(reports, self._report_of_catalogues())
-        self._report = replace(total, failed=0, reasons={})
+        self._report = replace(total, failed=0, reasons={})  # what failed before is repeated
+
+        run = uuid4().hex
+        folder = self.folder.absolute()
         return (
-            Part(part_path(self.folder.absolute(), number), scan, searches.part(number), run)
+            Part(part_path(folder, number), scan, searches=searches.part(number), run=run)
             for number, report in enumerate(reports)
             if not report.is_complete
         )
@@ -370,11 +400,12 @@ class FareScan:
         """Add the run in this block to the manifest."""
         began_at = datetime.now(timezone.utc)
 
-        def note(error: BaseException | None) -> None:
+        def add_run(error: BaseException | None) -> None:
             self._report = self.report
             manifest = read_manifest(self.folder)
             if manifest is None:  # removed by another program while the scan ran
                 return
+
             reasons = dict(Counter(self._report.reasons).most_common(_MOST_REASONS))
             run: dict[str, Any] = {
                 "library": __version__,
@@ -391,17 +422,19 @@ class FareScan:
             yield
         except BaseException as error:
             with suppress(OSError, FerryError):  # the error of the run is the one to know
-                note(error)
+                add_run(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(
                     f"{self._report.done} of {self._report.size} searches are in {self.folder}; "
                     "run the scan again to go on"
                 ) from None
             raise
-        note(None)
+        add_run(None)
 
 
 def _problem_of(error: BaseException | None) -> str | None:
-    """Return an error for the manifest; what a caller's own code raises may contain a secret."""
-    text = f": {error}" if isinstance(error, FerryError | OSError) else ""
-    return None if error is None else f"{type(error).__name__}{text}"
+    """Return an error for the manifest. What a caller's own code raises may contain a secret."""
+    if error is None:
+        return None
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, FerryError | OSError) else name

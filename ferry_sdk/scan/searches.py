@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from math import ceil
 from typing import Any, NamedTuple
 
 from ferry_sdk.models.inputs import (
@@ -45,22 +46,32 @@ class Party:
         if not isinstance(passengers, Travellers):
             elements: Any = elements_of(passengers, "passengers")
             passengers = tuple(elements)
-        births = [who.birth_date or date.min for who in passengers if isinstance(who, Traveller)]
-        # Nobody is born later. `ScanRequest` checks the ages on its days.
+
+        # The days of the scan are not known here, and `ScanRequest` checks the ages on them. On the
+        # day when the youngest was born, all travellers have an age.
+        travellers = [who for who in passengers if isinstance(who, Traveller)]
+        births = [traveller.birth_date or date.min for traveller in travellers]
         body: Any = party_on(passengers, self.vehicle, max(births, default=date.min))
-        if not births:
-            passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
+        if not travellers:  # then the body is the same on each day
+            bodies: list[Any] = body["passengers"]
+            passengers = tuple(SearchPassenger.model_validate(member) for member in bodies)
+
         object.__setattr__(self, "passengers", passengers)
         if self.vehicle is not None:
             object.__setattr__(self, "vehicle", VehicleQuery.model_validate(body["vehicle"]))
 
     def asked(self, first: date, last: date) -> dict[str, Any]:
         """Return the party as a manifest has it: without names, at the ages of a scan's days."""
-        bodies = [party_on(self.passengers, self.vehicle, day) for day in (first, last)]
-        members = {name: bodies[0].get(name) for name in ("passengers", "vehicle")}
-        if bodies[0] != bodies[1]:
-            members["passengers_on_last_day"] = bodies[1]["passengers"]
-        return {"name": self.name, **members}
+        on_first = party_on(self.passengers, self.vehicle, first)
+        on_last = party_on(self.passengers, self.vehicle, last)
+        members = {
+            "name": self.name,
+            "passengers": on_first.get("passengers"),
+            "vehicle": on_first.get("vehicle"),
+        }
+        if on_first != on_last:
+            members["passengers_on_last_day"] = on_last["passengers"]
+        return members
 
 
 class CompanyRoute(NamedTuple):
@@ -104,7 +115,13 @@ class Search:
 class SearchList:
     """The searches of a scan by number; each is made when it is needed.
 
-    The days come first, so that the searches of one company are spread over the scan.
+    All searches of a day come before those of the next one, so that the searches of one company are
+    spread over the scan. For two days, two routes and two parties, the numbers are:
+
+        0  first day, first route, first party      4  second day, first route, first party
+        1  first day, first route, second party     5  second day, first route, second party
+        2  first day, second route, first party     6  …
+        3  first day, second route, second party    7
     """
 
     days: Sequence[date]
@@ -118,14 +135,15 @@ class SearchList:
     @property
     def part_count(self) -> int:
         """The number of parts."""
-        return -(-len(self) // self.part_size)
+        return ceil(len(self) / self.part_size)
 
     def part(self, number: int) -> list[Search]:
         """Return the searches of a part."""
         first = number * self.part_size
+        end = min(first + self.part_size, len(self))
         searches: list[Search] = []
-        for index in range(first, min(first + self.part_size, len(self))):
-            rest, party = divmod(index, len(self.parties))
-            day, route = divmod(rest, len(self.routes))
+        for index in range(first, end):
+            route_number, party = divmod(index, len(self.parties))
+            day, route = divmod(route_number, len(self.routes))
             searches.append(Search(self.routes[route], self.days[day], self.parties[party]))
         return searches

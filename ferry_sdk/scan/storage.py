@@ -85,7 +85,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (IsADirectoryError, TimeoutError, ValueError):
-        # A folder, a pipe, no JSON, other members, or a path that is none.
+        # It is a folder or a pipe, it is not JSON or has other members, or the path is invalid.
         problem = "cannot be read"
     raise unusable(f"{_MANIFEST} {problem}")
 
@@ -94,7 +94,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest.
 
     Raises:
-        InvalidInputError: It is the first one, and there are parts already.
+        InvalidInputError: The folder has parts, but no manifest yet.
     """
     if not (folder / _MANIFEST).exists() and any(folder.glob("part-*.parquet")):
         raise unusable(f"there are parts, but no {_MANIFEST}")
@@ -114,10 +114,11 @@ def lock(folder: Path) -> Generator[None, None, None]:
     folder = folder.resolve()
     if folder in _locked:
         raise InvalidInputError("another thread scans into this folder", field="folder")
+
     _locked.add(folder)
     try:
         lock_file = folder / ".lock"
-        if lock_file.exists() and not lock_file.is_file():  # opening a pipe would block
+        if lock_file.exists() and not lock_file.is_file():  # to open a pipe would block
             raise unusable(".lock is not a file")
         with lock_file.open("ab") as file:
             _lock_file(file.fileno())
@@ -131,8 +132,8 @@ def lock(folder: Path) -> Generator[None, None, None]:
 def _lock_file(descriptor: int) -> None:
     """Lock a file until it is closed, or the process ends.
 
-    A lock of POSIX belongs to one process. Unlike `flock`, the workers of a process that was
-    killed do not keep it.
+    On POSIX, the lock is one of `lockf`, which belongs to one process. One of `flock` would stay
+    with the workers of a process that was killed.
     """
     try:
         if os.name == "posix":

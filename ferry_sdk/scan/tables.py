@@ -1,11 +1,24 @@
-"""The rows of answers: a row for each fare, and one for a search without a fare."""
+"""The rows of answers: a row for each fare, and one for a search without a fare.
+
+A search may have hundreds of fares, and a sailing several. So `Rows` keeps three tables, and a row
+is three numbers of entries in them. For a search with one sailing of two fares, and another search
+for which nothing sails:
+
+    searches  0: Genoa-Tunis on 6 June, answered    1: Genoa-Tunis on 7 June, nothing
+    sailings  0: 6 June 18:00
+    fares     0: 120 EUR    1: 155 EUR
+    rows      (0, 0, 0)    (0, 0, 1)    (1, None, None)
+
+`Rows.table` puts the entries of each row side by side. What several rows share is converted once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, datetime, timezone
 from decimal import Context, Decimal, Inexact, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
 
@@ -18,15 +31,20 @@ from ferry_sdk.scan.searches import Search
 pa: Any = untyped_pa
 
 _Answer = BatchAnswer[Any, Records[Availability]]
-_Columns = tuple[list[Any], ...]
 
 _TEXT: Final = pa.string()
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _CLOCK: Final = pa.timestamp("us")
 _SEARCH: Final = {
-    **dict.fromkeys(("search", "status", "reason"), _TEXT),
+    "search": _TEXT,
+    "status": _TEXT,
+    "reason": _TEXT,
     "asked_at": _MOMENT,
-    **dict.fromkeys(("party", "company", "depart_code", "arrive_code", "journey_id"), _TEXT),
+    "party": _TEXT,
+    "company": _TEXT,
+    "depart_code": _TEXT,
+    "arrive_code": _TEXT,
+    "journey_id": _TEXT,
     "day": pa.date32(),
 }
 _SAILING: Final = {
@@ -49,11 +67,26 @@ _CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 
+@dataclass(slots=True)
+class _Fares:
+    """The table of the fares, by columns."""
+
+    types: list[Any] = field(default_factory=list[Any])
+    prices: list[Any] = field(default_factory=list[Any])
+    currencies: list[Any] = field(default_factory=list[Any])
+    expiration_dates: list[Any] = field(default_factory=list[Any])
+
+
+class _Row(NamedTuple):
+    """The numbers of a row's search, sailing and fare."""
+
+    search: int
+    sailing: int | None = None
+    fare: int | None = None
+
+
 class Rows:
     """The rows of answers.
-
-    What several rows share is converted once: a row names its search, its sailing and its fare by
-    number.
 
     Attributes:
         answers: The number of answers.
@@ -63,30 +96,33 @@ class Rows:
         self.answers: int = 0
         self._searches: list[dict[str, object]] = []
         self._sailings: list[dict[str, object]] = []
-        self._fares: _Columns = ([], [], [], [])
-        self._rows: _Columns = ([], [], [])
+        self._fares = _Fares()
+        self._rows: list[_Row] = []
 
     def add(self, search: Search, answer: _Answer) -> None:
         """Add the rows of an answer. A fare that is not valid one way is left out."""
         self.answers += 1
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             reason = f"{type(answer.error).__name__}: {answer.error}"
-            self._add_row(self._add_search(search, answer, "failed", reason))
+            self._rows.append(_Row(self._add_search(search, answer, "failed", reason=reason)))
             return
-        before = len(self._rows[0])
+
+        rows_before = len(self._rows)
         answered = self._add_search(search, answer, "answered")
         sailings = Records[Availability]() if answer.value is None else answer.value
-        for item in sailings.unreadable:
-            self._add_lost(answered, f"{item.field}: {item.problem}")
+        for record in sailings.unreadable:
+            self._add_lost(answered, f"{record.field}: {record.problem}")
         for sailing in sailings:
             fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
-            if fares and sailing.places:
-                if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
-                    self._add_sailing(answered, sailing, fares)
-                else:
-                    self._add_lost(answered, _NOT_A_MOMENT)
-        if len(self._rows[0]) == before:
-            self._add_row(self._add_search(search, answer, "nothing"))
+            if not fares or not sailing.places:
+                continue
+            if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
+                self._add_sailing(answered, sailing, fares)
+            else:
+                self._add_lost(answered, _NOT_A_MOMENT)
+
+        if len(self._rows) == rows_before:
+            self._rows.append(_Row(self._add_search(search, answer, "nothing")))
 
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
@@ -97,12 +133,12 @@ class Rows:
             fares = self._fare_table()
         searches = pa.Table.from_pylist(self._searches, schema=pa.schema([*_SEARCH.items()]))
         sailings = pa.Table.from_pylist(self._sailings, schema=pa.schema([*_SAILING.items()]))
-        columns = (
-            column
-            for table, numbers in zip((searches, sailings, fares), self._rows, strict=True)
-            for column in table.take(pa.array(numbers, pa.int64())).columns
-        )
-        return pa.table([*columns], schema=SCHEMA)
+
+        columns: list[Any] = []
+        columns += _take(searches, [row.search for row in self._rows])
+        columns += _take(sailings, [row.sailing for row in self._rows])
+        columns += _take(fares, [row.fare for row in self._rows])
+        return pa.table(columns, schema=SCHEMA)
 
     def _fare_table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the table of the fares.
@@ -111,49 +147,60 @@ class Rows:
             pyarrow.ArrowInvalid: A price would be rounded, or is too large.
             OverflowError: A moment is not in the years 1 to 9999 in UTC.
         """
-        moments = [moment for moment in self._fares[3] if moment is not None]
-        if not {moment.year for moment in moments}.isdisjoint((MINYEAR, MAXYEAR)):
-            for moment in moments:
+        fares = self._fares
+        for moment in fares.expiration_dates:
+            if moment is not None and moment.year in {MINYEAR, MAXYEAR}:
                 moment.astimezone(timezone.utc)
-        arrays = [pa.array(*pair) for pair in zip(self._fares, _FARE.values(), strict=True)]
+        columns = [fares.types, fares.prices, fares.currencies, fares.expiration_dates]
+        types = [*_FARE.values()]
+        arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
         return pa.table(arrays, names=[*_FARE])
 
     def _replace_lost(self) -> None:
         """Replace the rows of the fares that cannot be written by rows that say why."""
-        _, amounts, _, moments = self._fares
-        rows, self._rows = [*zip(*self._rows, strict=True)], ([], [], [])
-        for search, sailing, fare in rows:
-            if fare is not None:
-                amounts[fare] = _price_of(amounts[fare])
-            if fare is not None and amounts[fare] is None:
-                self._add_lost(search, "a price with more than 4 decimals or 14 digits")
-            elif fare is not None and not _is_storable(moments[fare]):
-                moments[fare] = None
-                self._add_lost(search, _NOT_A_MOMENT)
+        rows = self._rows
+        self._rows = []
+        fares = self._fares
+        for row in rows:
+            if row.fare is None:
+                self._rows.append(row)
+                continue
+
+            fares.prices[row.fare] = _price_of(fares.prices[row.fare])
+            expires_at = fares.expiration_dates[row.fare]
+            if fares.prices[row.fare] is None:
+                self._add_lost(row.search, "a price with more than 4 decimals or 14 digits")
+            elif expires_at is not None and not _is_storable(expires_at):
+                fares.expiration_dates[row.fare] = None
+                self._add_lost(row.search, _NOT_A_MOMENT)
             else:
-                self._add_row(search, sailing, fare)
+                self._rows.append(row)
 
     def _add_lost(self, search: int, reason: str) -> None:
         """Add the row of a sailing or a fare that cannot be read or written."""
         self._searches.append({**self._searches[search], "status": "unreadable", "reason": reason})
-        self._add_row(len(self._searches) - 1)
+        self._rows.append(_Row(len(self._searches) - 1))
 
     def _add_search(
         self, search: Search, answer: _Answer, status: str, reason: str | None = None
     ) -> int:
         """Add a search without a row, and return its number."""
-        asked_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
-        cells = {"search": search.key, "status": status, "reason": reason, "asked_at": asked_at}
-        route = search.route._asdict()
-        self._searches.append({**cells, **route, "party": search.party.name, "day": search.day})
+        self._searches.append(
+            {
+                "search": search.key,
+                "status": status,
+                "reason": reason,
+                "asked_at": datetime.fromtimestamp(answer.began_at, timezone.utc),
+                **search.route._asdict(),
+                "party": search.party.name,
+                "day": search.day,
+            }
+        )
         return len(self._searches) - 1
-
-    def _add_row(self, search: int, sailing: int | None = None, fare: int | None = None) -> None:
-        _extend(self._rows, [search], [sailing], [fare])
 
     def _add_sailing(self, search: int, sailing: Availability, fares: Sequence[Tariff]) -> None:
         """Add the rows of a sailing's fares. No model is kept: that would take much memory."""
-        number, first, count = len(self._sailings), len(self._fares[0]), len(fares)
+        number = len(self._sailings)
         self._sailings.append(
             {
                 "sailing_id": sailing.sailing_id,
@@ -164,19 +211,21 @@ class Rows:
                 "arrive_local": sailing.arrive_at.replace(tzinfo=None),
             }
         )
-        _extend(self._rows, [search] * count, [number] * count, range(first, first + count))
-        _extend(
-            self._fares,
-            [fare.type for fare in fares],
-            [fare.amount for fare in fares],
-            [fare.currency for fare in fares],
-            [fare.expiration_date for fare in fares],
-        )
+
+        for fare in fares:
+            expires_at = fare.expiration_date
+            if not isinstance(expires_at, datetime):  # a text that is no moment
+                expires_at = None
+            self._rows.append(_Row(search, sailing=number, fare=len(self._fares.types)))
+            self._fares.types.append(fare.type)
+            self._fares.prices.append(fare.amount)
+            self._fares.currencies.append(fare.currency)
+            self._fares.expiration_dates.append(expires_at)
 
 
-def _extend(columns: _Columns, *values: Iterable[object]) -> None:
-    for column, more in zip(columns, values, strict=True):
-        column.extend(more)
+def _take(table: Any, numbers: list[int | None]) -> list[Any]:  # noqa: ANN401 -- a pyarrow.Table
+    """Return the columns of a table with the entry of each row; null where it has none."""
+    return [*table.take(pa.array(numbers, pa.int64())).columns]
 
 
 def _price_of(amount: Decimal) -> Decimal | None:

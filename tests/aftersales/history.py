@@ -17,13 +17,25 @@ READ_FAULTS = ["server_error", "cut_before", "lose_reply", "not_json", "rate_lim
 
 
 class Fate(NamedTuple):
-    first: str  # what is done with it while it is watched
-    events: frozenset[str]  # what the watch has to report of that
-    later: str = ""  # what is done once it has come to rest
-    paid: str = "total"  # what the caller collects, and what else the payment is
-    wrong: str = ""  # the discrepancy
-    kind: str = "Ticket"  # of its tariff
-    back: bool = False  # whether it is two tickets
+    """What becomes of a booking.
+
+    Attributes:
+        first: What is done with it while it is watched.
+        events: The events that the watch has to give of that.
+        later: What is done once it has come to rest.
+        paid: What the caller collects, and what is given back of it.
+        wrong: The discrepancy.
+        kind: The type of its tariff.
+        back: Whether it is two tickets.
+    """
+
+    first: str
+    events: frozenset[str]
+    later: str = ""
+    paid: str = "total"
+    wrong: str = ""
+    kind: str = "Ticket"
+    back: bool = False
 
 
 TICKETED, LAPSED = frozenset({"ticketed"}), frozenset({"lapsing", "lapsed"})
@@ -39,7 +51,14 @@ FATES = [
     Fate("confirm", TICKETED, later="cancel", paid="refunded"),
     Fate("confirm", TICKETED, later="cancel", paid="refunded short", wrong="refunded_short"),
     Fate("confirm", TICKETED, later="cancel one", paid="refunded", back=True),
-    Fate("confirm", TICKETED, "cancel one", "refunded short", "refunded_short", back=True),
+    Fate(
+        "confirm",
+        TICKETED,
+        later="cancel one",
+        paid="refunded short",
+        wrong="refunded_short",
+        back=True,
+    ),
     Fate("raise, confirm", TICKETED | {"changed"}),
     Fate("raise, confirm", TICKETED | {"changed"}, paid="old total", wrong="total_differs"),
     Fate("fail", frozenset({"rejected"}), paid="no"),
@@ -200,8 +219,9 @@ class History:
 
 
 def rows_of(report):
+    """Return the rows of a report, none of which is there twice."""
     rows = [
-        (kind, one.booking_id, one.expected, one.found, one.currency) for kind, one in report.rows()
+        (kind, row.booking_id, row.expected, row.found, row.currency) for kind, row in report.rows()
     ]
     assert len(rows) == len({*rows})
     return {*rows}

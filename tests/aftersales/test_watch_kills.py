@@ -60,8 +60,8 @@ class Worker:
     def __init__(self, url, sandbox, file):
         self._file = file
         self._command = [sys.executable, "-c", WORK, str(EXAMPLES), url, str(file)]
-        known = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
-        self._environment = {**os.environ, **known}
+        address = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+        self._environment = {**os.environ, **address}
         self.kills = 0
         file.touch()
         self._start()
@@ -86,7 +86,7 @@ class Worker:
         self._process.kill()
         self._process.wait()
 
-    def given(self):
+    def events(self):
         events = defaultdict(set)
         for booking_id, kind in map(str.split, self._file.read_text("ascii").splitlines()):
             events[booking_id].add(kind)
@@ -106,9 +106,7 @@ class Worker:
 @pytest.mark.long
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("number", "seed"), [(6, 1), (80, 2)])
-def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
-    ferry_sandbox, url, tmp_path, number, seed, record_property
-):
+def test_killed_worker_loses_no_event(ferry_sandbox, url, tmp_path, number, seed, record_property):
     clock = stopped(ferry_sandbox).clock
     with (
         Journal(url) as journal,
@@ -123,8 +121,8 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
                 return history.random.random() < 0.02
 
             def all_given(kinds):
-                given = worker.given()
-                return all(kinds(sale) <= given[sale.booking_id] for sale in history.sales)
+                events = worker.events()
+                return all(kinds(sale) <= events[sale.booking_id] for sale in history.sales)
 
             worker.wait(lambda: len(journal.load_snapshots(ids)) == number, lot)
             for index, _ in enumerate(history.act()):
@@ -144,7 +142,7 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
             assert worker.stop() == 0
             for sale in history.sales:
                 possible = sale.fate.events | cancelled.get(sale.fate.later, set()) | {"lapsing"}
-                assert worker.given()[sale.booking_id] <= possible
+                assert worker.events()[sale.booking_id] <= possible
 
         ferry_sandbox.faults.clear()
         assert rows_of(reconcile(ferry, journal, history.payments())) == history.discrepancies()

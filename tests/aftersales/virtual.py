@@ -23,8 +23,8 @@ def after(seconds):
     return START + timedelta(seconds=seconds)
 
 
-def booking(booking_id="b1", stage="payment_due", **what):
-    return _booking(stage, **what).model_copy(update={"booking_id": booking_id})
+def booking(booking_id="b1", stage="payment_due", **changes):
+    return _booking(stage, **changes).model_copy(update={"booking_id": booking_id})
 
 
 @lru_cache(maxsize=20_000)
@@ -37,11 +37,18 @@ def _booking(
         {"id": f"t{number}", "status": status, "availability": {"outward": {"journey": journey}}}
         for number, journey in enumerate(journeys)
     ]
-    known = {"stage": stage, "status": status, "total_price": total, "currency": currency}
     actions = {} if limit is None else {"Pay": samples.POSSIBLE_ACTION | {"timeLimit": limit}}
-    known |= {"possible_actions": actions, "expire_at": limit, "pricing": None}
-    known["tickets"] = [samples.TICKET | {"passengers": []} | ticket for ticket in tickets]
-    return Booking.model_validate(samples.BOOKING | known)
+    members = {
+        "stage": stage,
+        "status": status,
+        "total_price": total,
+        "currency": currency,
+        "possible_actions": actions,
+        "expire_at": limit,
+        "pricing": None,
+        "tickets": [samples.TICKET | {"passengers": []} | ticket for ticket in tickets],
+    }
+    return Booking.model_validate(samples.BOOKING | members)
 
 
 class Killed(BaseException):
@@ -49,14 +56,28 @@ class Killed(BaseException):
 
 
 class Service:
+    """A service whose clock moves where a watch sleeps.
+
+    Attributes:
+        time: The seconds since the start.
+        answers: Returns the booking, or the error, at a time, by the booking's id.
+        reads: When each booking was read, in order.
+        seconds: How long a read takes, as a limiter or the network has it.
+        skew: The seconds that the service's clock is ahead.
+        step: The steps of the process so far.
+        last_step: The step after which the process is killed.
+        records: The steps that are events or use the journal.
+    """
+
     def __init__(self, answer=None, *, seconds=0.0, skew=0.0):
         self.time = 0.0
         self.answers = {} if answer is None else {"b1": answer}
-        self.reads = []  # when each booking was read, in order
-        self.seconds = seconds  # how long a read takes, as a limiter or the network has it
+        self.reads = []
+        self.seconds = seconds
         self.skew = skew
-        self.step, self.last_step = 0, 10**9  # after the last one, the process is killed
-        self.records = []  # the steps that are events or use the journal
+        self.step = 0
+        self.last_step = 10**9
+        self.records = []
 
     def get(self, booking_id):
         self.time += self.seconds
@@ -68,7 +89,7 @@ class Service:
         return SimpleNamespace(headers={"date": date}, parse=lambda: answer)
 
     def reads_of(self, booking_id):
-        return [at for at, one in self.reads if one == booking_id]
+        return [at for at, read_id in self.reads if read_id == booking_id]
 
     def watch(self, bookings=None, *, deadline=DAY, journal=None):
         watcher = Watcher(
@@ -112,7 +133,9 @@ class Service:
 
 
 class Snapshots(dict):
+    """A journal in memory."""
+
     def load_snapshots(self, booking_ids):
-        return {one: self[one] for one in booking_ids if one in self}
+        return {booking_id: self[booking_id] for booking_id in booking_ids if booking_id in self}
 
     save_snapshot = dict.__setitem__

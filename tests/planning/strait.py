@@ -11,10 +11,11 @@ STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": DAY, "passe
 
 
 def companies(searches):
-    return {one.company for one in searches}
+    return {search.company for search in searches}
 
 
 def slow(sandbox, **company):
+    """Let a company, or every company, take a minute to answer a search."""
     sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60, **company)
 
 
@@ -26,5 +27,5 @@ def found_without(company, search):
             if companies(found.report.failed) == {company}:
                 break
     assert companies(found.report.failed) == {company}
-    assert all(isinstance(one.error, RequestTimeoutError) for one in found.report.failed)
+    assert all(isinstance(search.error, RequestTimeoutError) for search in found.report.failed)
     return found

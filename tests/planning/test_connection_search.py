@@ -10,14 +10,14 @@ import pytest
 from ferry_sdk import AvailabilityError, InvalidInputError, ServerError, UnknownPlaceError
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.results import SearchReport
-from tests.planning.strait import ADULT, DAY, found_without, slow
+from tests.planning.strait import ADULT, DAY, companies, found_without, slow
 from tests.support.exchanges import caught, client_of, refusing_field
-from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
 FROM, TO = "Barcelona", "Tunis"
 """No company sails from the one to the other; ships of several companies meet in three ports."""
 HOUR = timedelta(hours=1)
+TWO_DAYS = (2 * HOUR, 48 * HOUR)
 
 
 def connect(client, **changes):
@@ -26,8 +26,13 @@ def connect(client, **changes):
 
 def shown(itineraries):
     return {
-        (one.depart_at, one.arrive_at, *(leg.outward.company.id for leg in one.legs), one.price)
-        for one in itineraries
+        (
+            itinerary.depart_at,
+            itinerary.arrive_at,
+            *(leg.outward.company.id for leg in itinerary.legs),
+            itinerary.price,
+        )
+        for itinerary in itineraries
     }
 
 
@@ -46,135 +51,217 @@ def pairs_of_searches(ferry, shortest, longest):
     return found
 
 
-def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
-    last = connect(ferry, max_calls=20)[0].legs[1].companies[0]
-    slow(ferry_sandbox, company=last)
-    found = found_without(last, lambda limit: connect(ferry, max_calls=20, patience=limit))
-    assert found.report.answered
+@pytest.fixture(scope="module")
+def connections(reader):
+    """All connections of the day."""
+    return connect(reader, max_calls=200)
 
 
-@pytest.mark.parametrize(("least", "most"), mostly_long([(2, 24), (4, 4.5), (0, 72)], short=2))
-def test_all_that_meet_in_time_are_found(reader, least, most):
-    wait = least * HOUR, most * HOUR
-    found = connect(reader, wait=wait, max_calls=200)
-    assert shown(found) == pairs_of_searches(reader, *wait)
-    assert len(found) > 0
-    assert found.report.is_complete
-    order = [(one.price, one.arrive_at) for one in found]
-    assert order == sorted(order)
-    for one in found:
-        assert wait[0] <= one.wait <= wait[1]
-        assert one.travel_time == one.wait + sum((leg.travel_time for leg in one.legs), timedelta())
-        assert one.via.code == one.legs[0].outward.arrive_code == one.legs[1].outward.depart_code
-    assert pickle.loads(pickle.dumps(found[0])) == found[0]
+class TestItinerary:
+    def test_legs_meet_in_a_port(self, connections):
+        for itinerary in connections:
+            first, second = itinerary.legs
+            code = itinerary.via.code
+            assert code == first.outward.arrive_code == second.outward.depart_code
+
+    def test_travel_time_includes_the_wait(self, connections):
+        for itinerary in connections:
+            sailing = sum((leg.travel_time for leg in itinerary.legs), timedelta())
+            assert itinerary.travel_time == sailing + itinerary.wait
+
+    def test_itinerary_can_be_pickled(self, connections):
+        assert pickle.loads(pickle.dumps(connections[0])) == connections[0]
+
+    def test_each_leg_is_a_booking(self, ferry):
+        itinerary = connect(ferry, max_calls=20)[0]
+        passengers = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+        totals = [
+            ferry.bookings.create(availabilities=selection, passengers=passengers).total_price
+            for selection in itinerary.select()
+        ]
+        assert sum(totals) == itinerary.price == itinerary.prices[str(itinerary.currency)]
 
 
-def test_each_leg_is_a_booking_of_its_own(ferry):
-    found = connect(ferry, max_calls=20)[0]
-    passengers = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
-    totals = [
-        ferry.bookings.create(availabilities=selection, passengers=passengers).total_price
-        for selection in found.select()
-    ]
-    assert sum(totals) == found.price == found.prices[str(found.currency)]
+@pytest.fixture(scope="module")
+def mixed(connections):
+    """An itinerary whose first leg costs dinars, and the second one euros."""
+    first, second = connections[0].legs
+    tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
+    in_dinars = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
+    return Itinerary((in_dinars, second), connections[0].via)
 
 
-def test_ports_and_companies_can_be_named_and_what_has_no_route_or_price_is_told(reader):
-    found = connect(reader, via=["Gênes"])
-    assert {one.via.code for one in found} == {"ITGOA"}
-    asked = {code for one in found.report.asked for code in (one.depart_code, one.arrive_code)}
-    assert asked == {"ESBCN", "ITGOA", "TNLGN"}
-    assert caught(UnknownPlaceError, connect, reader, via=["Genoa", "Atlantis"]).field == "via[1]"
-    found = connect(reader, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR))
-    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
-    assert {one.companies for one in found} == {("GRIMALDI",)}
-    whole = connect(reader, max_calls=200)
-    for most in (1, 3, whole.report.calls - 1):
+class TestTwoCurrencies:
+    def test_no_single_price_is_given(self, mixed):
+        assert (mixed.price, mixed.currency) == (None, None)
+
+    def test_prices_are_by_currency(self, mixed, connections):
+        first, second = connections[0].legs
+        assert mixed.prices == {"TND": first.price, "EUR": second.price}
+
+    def test_both_prices_are_shown(self, mixed, connections):
+        first, second = connections[0].legs
+        assert f"{first.price:.3f} TND and {second.price:.2f} EUR" in repr(mixed)
+
+    def test_itinerary_comes_last(self, mixed, connections):
+        search = ConnectionSearch([mixed, *connections], SearchReport())
+        assert search[-1] is mixed
+        assert "bound to wait" in search._repr_html_()
+
+
+class TestSearch:
+    @pytest.mark.parametrize(
+        ("shortest", "longest"), mostly_long([(2, 24), (4, 4.5), (0, 72)], short=2)
+    )
+    def test_all_that_meet_in_time_are_found(self, reader, shortest, longest):
+        wait = shortest * HOUR, longest * HOUR
+        found = connect(reader, wait=wait, max_calls=200)
+        assert len(found) > 0
+        assert shown(found) == pairs_of_searches(reader, *wait)
+        assert found.report.is_complete
+        assert all(wait[0] <= itinerary.wait <= wait[1] for itinerary in found)
+
+    def test_connections_are_sorted_by_price(self, connections):
+        order = [(itinerary.price, itinerary.arrive_at) for itinerary in connections]
+        assert order == sorted(order)
+
+    def test_ports_to_change_in_are_named(self, reader):
+        found = connect(reader, via=["Gênes"])
+        assert {itinerary.via.code for itinerary in found} == {"ITGOA"}
+        departures = {search.depart_code for search in found.report.asked}
+        arrivals = {search.arrive_code for search in found.report.asked}
+        assert departures | arrivals == {"ESBCN", "ITGOA", "TNLGN"}
+
+    def test_companies_are_named(self, reader):
+        found = connect(reader, companies=["grimaldi"], wait=TWO_DAYS)
+        assert companies(found.report.asked) == {"GRIMALDI"}
+        assert {itinerary.companies for itinerary in found} == {("GRIMALDI",)}
+
+    @pytest.mark.parametrize("day", ["9999-12-31", "9999-12-30"])
+    def test_calendar_ends_during_the_wait(self, reader, day):
+        assert connect(reader, on=day).report.calls > 0
+
+    def test_company_found_by_a_search_is_known(self, new_ferry, ferry_sandbox):
+        """The departures of no company can be read, so every company is asked."""
+        ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
+        ferry_sandbox.faults.add("server_error", "mcp.departures", times=None)
+        first, _ = connect(new_ferry, companies=["GRIMALDI"], wait=TWO_DAYS)[0].legs
+        (route,) = [
+            route
+            for route in new_ferry.routes.find(FROM, first.outward.arrive_code)
+            if route.journey_id == first.outward.journey_id
+        ]
+        assert "GRIMALDI" in route.companies
+
+
+class TestMaxCalls:
+    @pytest.mark.parametrize("most", [1, 3, -1], ids=["one", "three", "all but one"])
+    def test_searches_beyond_it_are_not_asked(self, reader, connections, most):
+        if most < 0:
+            most += connections.report.calls
         part = connect(reader, max_calls=most, concurrency=1)
         assert part.report.calls == most
         assert part.report.not_asked
         assert not part.report.is_complete
-        assert shown(part) <= shown(whole)
-        if most == 3:  # the nearest port is searched to its end first
-            assert len(part) == 1
-            assert {one.arrive_code for one in part.report.answered} == {"ITGOA", "TNLGN"}
-    first = connect(reader, max_calls=1, concurrency=1).report.asked[0]
-    durations = {
-        route.arrive_code: route.duration + min(on.duration for on in onward)
-        for route in reader.routes.find(FROM)
-        if (onward := reader.routes.find(route.arrive_code, TO))
-    }
-    assert first.arrive_code == min(durations, key=lambda code: durations[code])
-    found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
-    assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
-    direct = reader.trips.connections("Tarifa", "MATNG", on=DAY, passengers=ADULT)
-    assert not direct.report.has_route
-    for one in (found, direct):
-        assert "no company sails with one change from" in repr(one)
-        assert "No company sails with one change from" in one._repr_html_()
-        assert repr(one.report) == "<SearchReport: no company sails such a route>"
-    for wrong, field in (
-        ({"on": date(2020, 1, 1)}, "on"),
-        ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
-        ({"companies": ["NOBODY"]}, "companies[0]"),
-    ):
-        assert caught(AvailabilityError, connect, reader, **wrong).field == field
-    found = connect(reader)
-    first, second = found[0].legs
-    tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
-    foreign = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
-    mixed = Itinerary((foreign, second), found[0].via)
-    assert (mixed.price, mixed.currency) == (None, None)
-    assert mixed.prices == {"TND": first.price, "EUR": second.price}
-    again = ConnectionSearch([mixed, *found], SearchReport())
-    assert again[-1] is mixed
-    assert f"{first.price:.3f} TND and {second.price:.2f} EUR" in repr(mixed)
-    assert "bound to wait" in again._repr_html_()
-    for day in ("9999-12-31", "9999-12-30"):
-        assert connect(reader, on=day).report.calls > 0
+        assert shown(part) <= shown(connections)
+
+    def test_nearest_port_is_searched_to_its_end(self, reader):
+        part = connect(reader, max_calls=3, concurrency=1)
+        assert len(part) == 1
+        assert {search.arrive_code for search in part.report.answered} == {"ITGOA", "TNLGN"}
+
+    def test_fastest_port_is_asked_first(self, reader):
+        durations = {}
+        for route in reader.routes.find(FROM):
+            onward = reader.routes.find(route.arrive_code, TO)
+            if onward:
+                fastest = min(second.duration for second in onward)
+                durations[route.arrive_code] = route.duration + fastest
+        first = connect(reader, max_calls=1, concurrency=1).report.asked[0]
+        assert first.arrive_code == min(durations, key=durations.get)
 
 
-def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
-    found = connect(ferry, concurrency=1)
-    assert len(found.report.failed) == 1
-    assert len(found) > 0
-    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-    caught(ServerError, connect, ferry)
+class TestNoRoute:
+    @pytest.fixture(
+        params=[
+            pytest.param(("Heraklion", "Cairnryan"), id="no port is shared"),
+            pytest.param(("Tarifa", "MATNG"), id="one company sails all the way"),
+        ]
+    )
+    def found(self, request, reader):
+        return reader.trips.connections(*request.param, on=DAY, passengers=ADULT)
+
+    def test_nothing_is_asked(self, found):
+        assert len(found) == 0
+        assert found.report.calls == 0
+        assert found.report.has_route is False
+
+    def test_texts_say_that_no_routes_meet(self, found):
+        assert "no company sails with one change from" in repr(found)
+        assert "No company sails with one change from" in found._repr_html_()
+        assert repr(found.report) == "<SearchReport: no company sails such a route>"
 
 
-@each(
-    ("field", "values"),
-    [
-        ("wait", [2 * HOUR, (2 * HOUR,), (2 * HOUR, HOUR), (-HOUR, HOUR), (2, 24)]),
-        ("via", ["Genoa", [], 7]),
-        ("via[0]", [[""]]),
-        ("via[1]", [["Genoa", 7]]),
-        ("max_calls", [0]),
-        ("on", ["tomorrow"]),
-        ("passengers", [[]]),
-    ],
-)
-def test_an_invalid_argument_is_named(reader, field, values):
-    for value in values:
+class TestFailures:
+    def test_failing_search_leaves_the_others(self, ferry, ferry_sandbox):
+        ferry_sandbox.faults.add("server_error", "availability.search", times=1)
+        found = connect(ferry, concurrency=1)
+        assert len(found.report.failed) == 1
+        assert len(found) > 0
+
+    def test_failure_of_every_search_is_raised(self, ferry, ferry_sandbox):
+        ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+        caught(ServerError, connect, ferry)
+
+    def test_slow_second_leg_leaves_the_others(self, ferry, ferry_sandbox):
+        last = connect(ferry, max_calls=20)[0].legs[1].companies[0]
+        slow(ferry_sandbox, company=last)
+        found = found_without(last, lambda limit: connect(ferry, max_calls=20, patience=limit))
+        assert found.report.answered
+
+
+class TestRefusals:
+    """An error names the argument of the caller."""
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            pytest.param("wait", 2 * HOUR, id="one duration"),
+            pytest.param("wait", (2 * HOUR,), id="a tuple of one"),
+            pytest.param("wait", (2 * HOUR, HOUR), id="the longer first"),
+            pytest.param("wait", (-HOUR, HOUR), id="below zero"),
+            pytest.param("wait", (2, 24), id="numbers"),
+            pytest.param("via", "Genoa", id="a port as a text"),
+            pytest.param("via", [], id="no ports"),
+            pytest.param("via", 7, id="a number as ports"),
+            pytest.param("via[0]", [""], id="an empty port"),
+            pytest.param("via[1]", ["Genoa", 7], id="a number as a port"),
+            pytest.param("max_calls", 0, id="no calls"),
+            pytest.param("on", "tomorrow", id="no date"),
+            pytest.param("passengers", [], id="no passengers"),
+        ],
+    )
+    def test_wrong_argument_is_named(self, reader, field, value):
         wrong = {field.partition("[")[0]: value}
-        assert caught(InvalidInputError, connect, reader, **wrong).field == field, value
+        assert caught(InvalidInputError, connect, reader, **wrong).field == field
 
+    def test_unknown_port_is_named(self, reader):
+        error = caught(UnknownPlaceError, connect, reader, via=["Genoa", "Atlantis"])
+        assert error.field == "via[1]"
 
-def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sandbox, with_routes):
-    service = refusing_field("arrive_code", unless=b"ESBCN")
-    ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    assert {one.error.field for one in connect(ferry).report.failed} == {"destination"}
+    @pytest.mark.parametrize(
+        ("wrong", "field"),
+        [
+            pytest.param({"on": date(2020, 1, 1)}, "on", id="a past day"),
+            pytest.param({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code", id="vehicle"),
+            pytest.param({"companies": ["NOBODY"]}, "companies[0]", id="company"),
+        ],
+    )
+    def test_refused_argument_is_named(self, reader, wrong, field):
+        assert caught(AvailabilityError, connect, reader, **wrong).field == field
 
-
-def test_a_company_that_a_search_finds_is_known_to_sail(new_ferry, ferry_sandbox):
-    """The departures of no company can be read, so every company is asked."""
-    ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
-    ferry_sandbox.faults.add("server_error", "mcp.departures", times=None)
-    first = connect(new_ferry, companies=["GRIMALDI"], wait=(2 * HOUR, 48 * HOUR))[0].legs[0]
-    (route,) = [
-        route
-        for route in new_ferry.routes.find(FROM, first.outward.arrive_code)
-        if route.journey_id == first.outward.journey_id
-    ]
-    assert "GRIMALDI" in route.companies
+    def test_refused_second_leg_names_the_destination(self, clients, ferry_sandbox, with_routes):
+        service = refusing_field("arrive_code", unless=b"ESBCN")
+        ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+        failed = connect(ferry).report.failed
+        assert {search.error.field for search in failed} == {"destination"}

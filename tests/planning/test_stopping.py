@@ -22,7 +22,7 @@ from tests.support.hold import Hold
 pytestmark = [
     pytest.mark.usefixtures("with_routes"),
     pytest.mark.own_http_client(reason="another client's open connections cannot be known"),
-    # To fork beside other threads is what a test is about.
+    # One test forks beside other threads.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]
 
@@ -37,7 +37,7 @@ def when_held(hold, do):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
 @pytest.mark.parametrize("is_warm", [False, True], ids=["new connections", "open connections"])
-def test_an_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_warm):
+def test_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_warm):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         if is_warm:
             ferry.trips.search(**STRAIT)
@@ -51,7 +51,7 @@ def test_an_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_war
         assert ferry.trips.search(**STRAIT).report.is_complete
 
 
-def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_sandbox):
+def test_interrupted_searches_in_a_queue_send_nothing(ferry_sandbox):
     rate = Rate("1/minute")
 
     def interrupt(event):
@@ -68,7 +68,7 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
+def test_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
     async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             hold = Hold(ferry_sandbox, "availability.search", times=8)
@@ -89,7 +89,7 @@ def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
     anyio.run(main, backend=backend)
 
 
-def test_a_client_that_is_closed_ends_its_search(clients, ferry_sandbox):
+def test_closed_client_ends_its_search(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "availability.search", times=4)
     stop = when_held(hold, ferry.close)
@@ -101,7 +101,7 @@ def test_a_client_that_is_closed_ends_its_search(clients, ferry_sandbox):
         ferry.trips.search(**STRAIT)
 
 
-def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox):
+def test_error_of_a_token_function_stops_the_search(clients, ferry_sandbox):
     asked = []
 
     def token():
@@ -118,7 +118,7 @@ def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox)
     assert calls() == []
 
 
-def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monkeypatch):
+def test_batch_has_a_thread_for_each_concurrent_call(ferry_sandbox, monkeypatch):
     started = []
 
     def start(work):
@@ -134,7 +134,7 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monke
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_process_knows_the_routes(ferry_sandbox):
+def test_forked_process_knows_the_routes(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         assert ferry.trips.search(**STRAIT)
         ferry_sandbox.faults.add("server_error", "catalogue.*", times=None)

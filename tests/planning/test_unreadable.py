@@ -27,9 +27,13 @@ from ferry_sdk.planning.results import (
     describe_unreadable,
 )
 from ferry_sdk.planning.routes import DEPARTURES_OF, RouteSources
+from ferry_sdk.sandbox import Sandbox
 from tests.models.test_cards import parse_html
+from tests.planning.conftest import client_of_module
 from tests.planning.strait import ADULT, DAY, STRAIT
 from tests.support.exchanges import caught
+from tests.support.tiers import mostly_long
+from tests.support.trip import NOW
 
 ENDS = {name: STRAIT[name] for name in ("origin", "destination")}
 GAP = Unreadable(index=1, field="code", problem="missing", raw={"code": None})
@@ -55,6 +59,22 @@ def spoil_journey(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         routes = [journey.route for journey in ferry.catalogue.journeys()]
     spoil(sandbox, "catalogue.journeys", "journey_id", routes.index("Genoa → Palermo"))
+
+
+@pytest.fixture(scope="module", params=mostly_long(["sync", "asyncio"]))
+def without_journey(request):
+    """A client of a service whose journey from Genoa to Palermo cannot be read."""
+    with Sandbox(now=NOW) as sandbox, client_of_module(request, sandbox, max_retries=0) as client:
+        spoil_journey(sandbox)
+        yield client
+
+
+@pytest.fixture(scope="module", params=mostly_long(["sync", "asyncio"]))
+def without_palermo(request):
+    """A client of a service whose port of Palermo cannot be read, in any language."""
+    with Sandbox(now=NOW) as sandbox, client_of_module(request, sandbox, max_retries=0) as client:
+        spoil_palermo(sandbox)
+        yield client
 
 
 @pytest.fixture
@@ -83,14 +103,14 @@ class TestSearches:
 
     def test_repr_counts_unreadable_sailings(self, ferry):
         trips = ferry.trips.search(**STRAIT)
-        said = ", 1 record of availability.search could not be read>"
-        assert repr(trips).endswith(said)
-        assert repr(trips.report).endswith(said)
+        text = ", 1 record of availability.search could not be read>"
+        assert repr(trips).endswith(text)
+        assert repr(trips.report).endswith(text)
 
     def test_table_counts_unreadable_sailings(self, ferry):
         table = ferry.trips.search(**STRAIT)._repr_html_()
-        said = "1 record of availability.search could not be read. See .report.unreadable."
-        assert said in parse_html(table).texts
+        text = "1 record of availability.search could not be read. See .report.unreadable."
+        assert text in parse_html(table).texts
 
     def test_calendar_counts_unreadable_sailings_by_day(self, ferry):
         days = {"start": DAY, "end": DAY + timedelta(1)}
@@ -135,45 +155,42 @@ def test_answer_of_unreadable_sailings_alone_failed(ferry, ferry_sandbox):
 class TestJourneys:
     """A journey that cannot be read is not "no company sails"."""
 
-    @pytest.fixture(autouse=True)
-    def _without_journey(self, ferry_sandbox):
-        spoil_journey(ferry_sandbox)
-
-    def test_unreadable_journey_leaves_the_route_unknown(self, new_ferry):
-        report = new_ferry.trips.search(**TO_PALERMO, on=DAY, passengers=ADULT).report
+    def test_unreadable_journey_leaves_the_route_unknown(self, without_journey):
+        report = without_journey.trips.search(**TO_PALERMO, on=DAY, passengers=ADULT).report
         assert report.has_route is None
         assert [answer.operation for answer in report.unreadable] == ["catalogue.journeys"]
         assert report.unreadable[0].search is None
         assert not report.is_complete
 
-    def test_texts_do_not_say_that_nobody_sails(self, new_ferry):
-        trips = new_ferry.trips.search(**TO_PALERMO, on=DAY, passengers=ADULT)
+    def test_texts_do_not_say_that_nobody_sails(self, without_journey):
+        trips = without_journey.trips.search(**TO_PALERMO, on=DAY, passengers=ADULT)
         texts = [repr(trips), repr(trips.report), *parse_html(trips._repr_html_()).texts]
         assert not [text for text in texts if "no company" in text.lower()]
         assert "it is not known whether a company sails from the one place to the other" in texts[0]
         assert "It is not known whether a company sails from the one place to the other." in texts
         assert "1 record of catalogue.journeys could not be read" in texts[1]
 
-    def test_calendar_does_not_say_that_nobody_sails(self, new_ferry):
+    def test_calendar_does_not_say_that_nobody_sails(self, without_journey):
         days = {"start": DAY, "end": DAY}
-        calendar = new_ferry.trips.calendar(**TO_PALERMO, **days, passengers=ADULT)
+        calendar = without_journey.trips.calendar(**TO_PALERMO, **days, passengers=ADULT)
         assert calendar.report.has_route is None
         assert "it is not known whether a company sails" in repr(calendar)
         assert "It is not known whether" in calendar._repr_html_()
 
-    def test_routes_name_unreadable_journeys(self, new_ferry):
-        routes = new_ferry.routes.find("Genoa", "Palermo")
+    def test_routes_name_unreadable_journeys(self, without_journey):
+        routes = without_journey.routes.find("Genoa", "Palermo")
         assert routes == ()
         assert [answer.operation for answer in routes.unreadable] == ["catalogue.journeys"]
         assert "1 record of catalogue.journeys could not be read" in repr(routes)
         assert "could not be read" in routes._repr_html_()
 
-    def test_known_route_is_true_but_incomplete(self, new_ferry):
-        report = new_ferry.trips.search(**STRAIT).report
+    def test_known_route_is_true_but_incomplete(self, without_journey):
+        report = without_journey.trips.search(**STRAIT).report
         assert report.has_route is True
         assert not report.is_complete
 
     def test_file_of_routes_remembers_unreadable_journeys(self, clients, ferry_sandbox, tmp_path):
+        spoil_journey(ferry_sandbox)
         settings = {"base_url": ferry_sandbox.base_url, "route_cache": tmp_path / "routes"}
         routes = clients(ferry_sandbox.token, **settings).routes.find("Genoa")
         catalogues.clear_cache()
@@ -184,10 +201,9 @@ class TestJourneys:
         assert kept.unreadable == routes.unreadable != ()
 
 
-def test_connections_without_a_readable_journey_are_not_known(new_ferry, ferry_sandbox):
-    spoil_journey(ferry_sandbox)
+def test_connections_without_a_journey_are_not_known(without_journey):
     ends = {"origin": "Stockholm", "destination": "Tunis (La Goulette)", "on": DAY}
-    found = new_ferry.trips.connections(**ends, passengers=ADULT)
+    found = without_journey.trips.connections(**ends, passengers=ADULT)
     assert found.report.has_route is None
     assert "it is not known whether one can sail with one change" in repr(found)
     assert "It is not known whether one can sail with one change" in found._repr_html_()
@@ -196,34 +212,30 @@ def test_connections_without_a_readable_journey_are_not_known(new_ferry, ferry_s
 class TestPorts:
     """A port that cannot be read is not "no port"."""
 
-    @pytest.fixture(autouse=True)
-    def _without_palermo(self, ferry_sandbox):
-        spoil_palermo(ferry_sandbox)
-
     @pytest.mark.parametrize("text", ["Palermo", "ITPMO", "Palerme", "Palrmo"])
-    def test_unknown_place_says_that_ports_are_unreadable(self, new_ferry, text):
-        error = caught(errors.UnknownPlaceError, new_ferry.places.get, text)
+    def test_unknown_place_says_that_ports_are_unreadable(self, without_palermo, text):
+        error = caught(errors.UnknownPlaceError, without_palermo.places.get, text)
         assert "records of catalogue.ports could not be read" in str(error)
 
-    def test_search_from_an_unreadable_port_says_so(self, new_ferry):
+    def test_search_from_an_unreadable_port_says_so(self, without_palermo):
         search = {**TO_PALERMO, "on": DAY, "passengers": ADULT}
-        error = caught(errors.UnknownPlaceError, new_ferry.trips.search, **search)
+        error = caught(errors.UnknownPlaceError, without_palermo.trips.search, **search)
         assert error.field == "destination"
         assert "could not be read" in str(error)
 
-    def test_places_name_unreadable_ports(self, new_ferry):
-        places = new_ferry.places.find("Genoa")
+    def test_places_name_unreadable_ports(self, without_palermo):
+        places = without_palermo.places.find("Genoa")
         assert {answer.operation for answer in places.unreadable} == {"catalogue.ports"}
         assert count_unreadable(places.unreadable) == len(places.unreadable)
         assert "could not be read" in places._repr_html_()
 
-    def test_routes_name_the_port_alone(self, new_ferry):
-        (answer,) = new_ferry.routes.find("Genoa").unreadable
+    def test_routes_name_the_port_alone(self, without_palermo):
+        (answer,) = without_palermo.routes.find("Genoa").unreadable
         assert answer.operation == "catalogue.ports"
         assert len(answer.records) == 1
 
 
-def test_places_without_the_names_of_a_language_say_so(new_ferry, ferry_sandbox):
+def test_places_without_a_list_say_so(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("wrong_shape", "mcp.ports", times=None, value="none")
     places = new_ferry.places.find("Atlantis City")
     assert places.unreadable == (UnreadableAnswer(None, "mcp.ports", ()),)
@@ -316,7 +328,7 @@ def test_unreadable_port_explains_its_journeys():
 NAMELESS = [Company(name="A"), Company(code="B"), Company(id="c")]
 
 
-def test_company_without_code_and_id_is_named():
+def test_nameless_company_is_reported():
     sources = RouteSources()
     sources.add("companies", Records(NAMELESS, [Unreadable(0, "code", "wrong", raw={})]))
     (answer,) = sources.unreadable
@@ -337,7 +349,7 @@ def test_port_of_mcp_without_a_code_is_named():
     assert [(record.index, record.field) for record in answer.records] == [(1, "code")]
 
 
-def test_ports_of_mcp_with_other_fields_are_no_gaps():
+def test_mcp_ports_with_other_fields_are_no_gaps():
     sources = RouteSources()
     sources.add("mcp_ports", Records([McpPort(city="Genoa"), McpPort(city="Tunis")]))
     assert sources.unreadable == []
@@ -385,24 +397,37 @@ def test_other_unreadable_ports_forbid_no_part(raw):
 
 
 SEARCH = AskedSearch("GNV", "ITGOA", "ITPMO", DAY)
-IN_WORDS = [
-    ([], ""),
-    ([PORTS_GAP], "1 record of catalogue.ports could not be read"),
-    ([PORTS_GAP, PORTS_GAP], "2 records of catalogue.ports could not be read"),
-    ([WHOLE_LIST], "a whole list of catalogue.journeys could not be read"),
-    (
-        [WHOLE_LIST, UnreadableAnswer(SEARCH, "availability.search", (GAP,))],
-        "1 record of availability.search and a whole list of catalogue.journeys could not be read",
-    ),
-]
+FARES_GAP = UnreadableAnswer(SEARCH, "availability.search", (GAP,))
 
 
-@pytest.mark.parametrize(("answers", "words"), IN_WORDS)
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        pytest.param([], "", id="nothing"),
+        pytest.param([PORTS_GAP], "1 record of catalogue.ports could not be read", id="one record"),
+        pytest.param(
+            [PORTS_GAP, PORTS_GAP],
+            "2 records of catalogue.ports could not be read",
+            id="two records",
+        ),
+        pytest.param(
+            [WHOLE_LIST],
+            "a whole list of catalogue.journeys could not be read",
+            id="a whole list",
+        ),
+        pytest.param(
+            [WHOLE_LIST, FARES_GAP],
+            "1 record of availability.search and a whole list of catalogue.journeys "
+            "could not be read",
+            id="a record and a whole list",
+        ),
+    ],
+)
 def test_words_count_records_by_call(answers, words):
     assert describe_unreadable(answers) == words
 
 
-@pytest.mark.parametrize("answer", [PORTS_GAP, WHOLE_LIST])
+@pytest.mark.parametrize("answer", [PORTS_GAP, WHOLE_LIST], ids=["a record", "a whole list"])
 def test_anything_unreadable_makes_a_report_incomplete(answer):
     assert SearchReport().is_complete
     assert not SearchReport(unreadable=(answer,)).is_complete

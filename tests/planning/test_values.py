@@ -4,14 +4,16 @@ import copy
 import pickle
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import product
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.results import AskedSearch, SearchReport
-from ferry_sdk.planning.trips import Offer, TripSearch, one_way, round_trip
+from ferry_sdk.planning.trips import FoundSailing, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
@@ -30,19 +32,29 @@ TARIFFS = st.lists(
 )
 
 
-FACTS = {"amount": 1, "expiration_date": NOON}
-KINDS = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
-SOME = [
-    Tariff.model_construct(
-        id=f"{kind}{currency}{lock}", type=kind, currency=currency, roundtrip_locked=lock, **FACTS
+def tariff_of(kind, currency, *, is_locked):
+    return Tariff.model_construct(
+        id=f"{kind}{currency}{is_locked}",
+        type=kind,
+        amount=1,
+        currency=currency,
+        roundtrip_locked=is_locked,
+        expiration_date=NOON,
     )
-    for kind, currency in KINDS
-    for lock in (False, True)
+
+
+SOME = [
+    tariff_of("Ticket", "EUR", is_locked=False),
+    tariff_of("Ticket", "EUR", is_locked=True),
+    tariff_of("Ticket", "GBP", is_locked=False),
+    tariff_of("Ticket", "GBP", is_locked=True),
+    tariff_of("Presale", "EUR", is_locked=False),
+    tariff_of("Presale", "EUR", is_locked=True),
 ]
-"""Each kind in each currency, locked and not."""
 
 
-def offer(tariffs, hours, company="GNV"):
+def sailing_of(tariffs, hours, company="GNV"):
+    """Return a sailing with these tariffs, so many hours after noon, that a search has found."""
     depart = NOON + timedelta(hours=hours)
     sailing = Availability.model_construct(
         tariffs=tuple(tariffs),
@@ -51,17 +63,17 @@ def offer(tariffs, hours, company="GNV"):
         arrive_at=depart + timedelta(hours=10),
         company=type("Company", (), {"id": company}),
     )
-    return Offer(sailing, AskedSearch(company, "ITGOA", "ITPMO", DAY))
+    return FoundSailing(sailing, AskedSearch(company, "ITGOA", "ITPMO", DAY))
 
 
 @given(TARIFFS)
-def test_a_way_alone_has_every_fare_that_is_not_locked(tariffs):
-    trip = one_way(offer(tariffs, 0))
-    free = [one for one in tariffs if not one.roundtrip_locked]
-    if not free:
+def test_one_way_has_every_unlocked_fare(tariffs):
+    trip = one_way(sailing_of(tariffs, 0))
+    unlocked = [tariff.id for tariff in tariffs if not tariff.roundtrip_locked]
+    if not unlocked:
         assert trip is None
         return
-    assert sorted(fare.tariffs[0].id for fare in trip.fares) == sorted(one.id for one in free)
+    assert sorted(fare.tariffs[0].id for fare in trip.fares) == sorted(unlocked)
     amounts = [fare.amount for fare in trip.fares]
     assert amounts == sorted(amounts)
     assert (trip.price, trip.currency) == (amounts[0], trip.fares[0].currency)
@@ -72,83 +84,116 @@ def test_a_way_alone_has_every_fare_that_is_not_locked(tariffs):
 @example(SOME, SOME, False, "GNV", 10)
 @example(SOME, SOME, True, "CTN", 10)
 @given(TARIFFS, TARIFFS, st.booleans(), st.sampled_from(["GNV", "CTN"]), st.integers(-30, 30))
-def test_two_ways_have_the_fares_that_one_booking_can_hold(out, back, are_together, company, hours):
-    first, second = offer(out, 0), offer(back, hours, company)
+def test_round_trip_has_the_fares_of_one_booking(out, back, are_together, company, hours):
+    """The way back leaves so many hours after the way out, which takes ten."""
+    first, second = sailing_of(out, 0), sailing_of(back, hours, company)
     if are_together:
         second = replace(second, search=first.search)
     trip = round_trip(first, second)
+
+    def may_be_combined(one, other):
+        is_locked = one.roundtrip_locked or other.roundtrip_locked
+        may_be_locked = are_together and company == "GNV"
+        return (
+            hours >= 10
+            and one.currency == other.currency
+            and one.type == other.type
+            and (may_be_locked or not is_locked)
+        )
+
     pairs = {
         (one.id, other.id): one.amount + other.amount
-        for one in out
-        for other in back
-        if hours >= 10
-        and one.currency == other.currency
-        and one.type == other.type
-        and (
-            (are_together and company == "GNV")
-            or not (one.roundtrip_locked or other.roundtrip_locked)
-        )
+        for one, other in product(out, back)
+        if may_be_combined(one, other)
     }
     if not pairs:
         assert trip is None
         return
-    found = {tuple(one.id for one in fare.tariffs): fare.amount for fare in trip.fares}
-    assert found == pairs
-    assert [*found.values()] == sorted(pairs.values())
+    amounts = {tuple(tariff.id for tariff in fare.tariffs): fare.amount for fare in trip.fares}
+    assert amounts == pairs
+    assert [*amounts.values()] == sorted(pairs.values())
     for fare in trip.fares:
-        is_locked = any(one.roundtrip_locked for one in fare.tariffs)
+        is_locked = any(tariff.roundtrip_locked for tariff in fare.tariffs)
         assert fare.kind == ("round_trip" if is_locked else "two_singles")
-        assert fare.expires_at == min(one.expiration_date for one in fare.tariffs)
-    asked = "GNV" if are_together else company
-    assert trip.companies == (("GNV",) if asked == "GNV" else ("GNV", "CTN"))
-    assert (trip.outward_company, trip.back_company) == ("GNV", asked)
+        assert fare.expires_at == min(tariff.expiration_date for tariff in fare.tariffs)
+    back_company = "GNV" if are_together else company
+    assert trip.companies == (("GNV",) if back_company == "GNV" else ("GNV", "CTN"))
+    assert (trip.outward_company, trip.back_company) == ("GNV", back_company)
 
 
 @given(st.lists(st.tuples(st.decimals(0, 100, places=2), st.integers(0, 99)), max_size=8))
-def test_a_search_is_sorted_by_price_then_departure(found):
+def test_search_is_sorted_by_price_then_departure(sailings):
     tariff = {"currency": "EUR", "roundtrip_locked": False}
     trips = [
-        one_way(offer([Tariff.model_construct(amount=amount, **tariff)], hours))
-        for amount, hours in found
+        one_way(sailing_of([Tariff.model_construct(amount=amount, **tariff)], hours))
+        for amount, hours in sailings
     ]
     search = TripSearch(trips, SearchReport())
     assert [(trip.price, trip.depart_at) for trip in search] == sorted(
-        (amount, NOON + timedelta(hours=hours)) for amount, hours in found
+        (amount, NOON + timedelta(hours=hours)) for amount, hours in sailings
     )
 
 
 @given(st.dates(), st.integers(0, 40), st.one_of(st.none(), st.integers(0, 40)))
-def test_neighbouring_days_are_nearest_first_and_move_together(on, flexible, nights):
+def test_neighbouring_days_come_nearest_first(on, flexible, nights):
     try:
         back = None if nights is None else on + timedelta(nights)
     except OverflowError:
         return
-    rounds = flexible_rounds(on, back, flexible)
-    assert rounds[0] == ((on, back),)
-    neighbours = rounds[1]
-    distances = [abs(out - on).days for out, _ in neighbours]
+    first, neighbours = flexible_rounds(on, back, flexible)
+    assert first == ((on, back),)
+    distances = [abs(days.out - on).days for days in neighbours]
     assert distances == sorted(distances)
-    assert len({out for out, _ in neighbours} | {on}) == len(neighbours) + 1
     assert all(distance <= flexible for distance in distances)
-    for out, home in neighbours:
-        assert (None if home is None else (home - out).days) == nights
+    assert len({days.out for days in neighbours} | {on}) == len(neighbours) + 1
+    for days in neighbours:
+        assert (None if days.back is None else (days.back - days.out).days) == nights
 
 
-def test_results_can_be_copied_and_pickled_and_their_texts_are_short(reader):
-    ends, day = ("Genoa", "Tunis"), DAY
-    found = reader.trips.search(*ends, on=day, passengers=ADULT)
-    calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
-    values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
-    for way in (copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
-        again = way(found)
-        assert ([*again], again.report) == ([*found], found.report)
-        for value in values:
-            assert way(value) == value
+def pickled(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.fixture(scope="module")
+def trips(reader):
+    return reader.trips.search("Genoa", "Tunis", on=DAY, passengers=ADULT)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickled])
+class TestCopies:
+    def test_trips_are_equal(self, trips, duplicate):
+        again = duplicate(trips)
+        assert ([*again], again.report) == ([*trips], trips.report)
+
+    def test_calendar_is_equal(self, reader, duplicate):
+        days = {"start": DAY, "end": DAY}
+        calendar = reader.trips.calendar("Genoa", "Tunis", **days, passengers=ADULT)
+        assert duplicate(calendar) == calendar
+
+    def test_routes_are_equal(self, reader, duplicate):
+        routes = reader.routes.find("Genoa", "Tunis")
+        assert duplicate(routes) == routes
+
+    def test_places_are_equal(self, reader, duplicate):
+        places = reader.places.find("Genoa")
+        assert duplicate(places) == places
+
+
+@pytest.fixture(scope="module")
+def both_ways(reader):
     days = {"on": DAY, "back": DAY + timedelta(7), "flexible": 3}
-    found = reader.trips.search("Genoa", "Palermo", **days, passengers=ADULT)
-    trip = found[0]
-    out, back = (f"{way.depart_at:%Y-%m-%d %H:%M}" for way in (trip.outward, trip.back))
-    ways = f"ITGOA-ITPMO {out}, back ITPMO-ITGOA {back}, {', '.join(trip.companies)}"
-    assert repr(trip) == f"<Trip: {ways}, from {trip.price} {trip.currency}>"
-    assert repr(found.report).endswith("0 failed, 0 not_asked>")
-    assert max(len(repr(found)), len(repr(found.report))) < 100
+    return reader.trips.search("Genoa", "Palermo", **days, passengers=ADULT)
+
+
+class TestTexts:
+    def test_trip_has_both_ways(self, both_ways):
+        trip = both_ways[0]
+        out, back = (f"{way.depart_at:%Y-%m-%d %H:%M}" for way in (trip.outward, trip.back))
+        ways = f"ITGOA-ITPMO {out}, back ITPMO-ITGOA {back}, {', '.join(trip.companies)}"
+        assert repr(trip) == f"<Trip: {ways}, from {trip.price} {trip.currency}>"
+
+    def test_report_counts_searches(self, both_ways):
+        assert repr(both_ways.report).endswith("0 failed, 0 not_asked>")
+
+    def test_texts_are_short(self, both_ways):
+        assert max(len(repr(both_ways)), len(repr(both_ways.report))) < 100

@@ -75,12 +75,18 @@ def kill_in_the_middle(executor, killed, *, searches, rate, storage):
 
         folder, pids = Path(home, "fares"), Path(home, "pids")
         command = [sys.executable, "-m", __name__, executor, f"{folder}", f"{searches}"]
-        known = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
-        known |= {"RATE": f"{rate}", "STORAGE": storage, "PIDS": f"{pids}", "PYTHONPATH": f"{ROOT}"}
+        variables = {
+            "FERRY_TOKEN": sandbox.token,
+            "FERRY_BASE_URL": sandbox.base_url,
+            "RATE": f"{rate}",
+            "STORAGE": storage,
+            "PIDS": f"{pids}",
+            "PYTHONPATH": f"{ROOT}",
+        }
         groups = []
 
         def begin():
-            environment = os.environ | known
+            environment = os.environ | variables
             process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
             groups.append(process.pid)
             return process

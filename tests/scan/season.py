@@ -25,12 +25,16 @@ def rows_of(folder):
 
 
 def check_rows(folder, *, size=SIZE):
+    """Return the rows, if every search is there and none is there twice."""
     rows = rows_of(folder)
     assert len({row["search"] for row in rows}) == size
+
     names = ("search", "status", "sailing_id", "tariff_type", "price", "expires_at")
-    assert set(Counter(tuple(row[name] for name in names) for row in rows).values()) == {1}
-    of_search = {}
+    counts = Counter(tuple(row[name] for name in names) for row in rows)
+    assert {*counts.values()} == {1}
+
+    statuses = {}
     for row in rows:
-        of_search.setdefault(row["search"], set()).add(row["status"])
-    assert all(len(found) == 1 for found in of_search.values())
+        statuses.setdefault(row["search"], set()).add(row["status"])
+    assert all(len(of_search) == 1 for of_search in statuses.values())
     return rows

@@ -19,7 +19,7 @@ needs_dask = pytest.mark.skipif(
 @pytest.mark.skipif(binary() is None, reason="Redis is not installed: there is no redis-server")
 @pytest.mark.parametrize("killed", ["worker", "process"])
 @pytest.mark.parametrize("executor", ["pool", pytest.param("dask", marks=needs_dask)])
-def test_no_more_is_repeated_than_what_was_under_way(executor, killed, record_property):
+def test_only_searches_under_way_are_repeated(executor, killed, record_property):
     program = binary()
     assert program is not None
     with RedisServer(program) as redis:

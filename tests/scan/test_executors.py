@@ -12,7 +12,13 @@ from tests.support.exchanges import caught
 
 
 class Executor(ThreadPoolExecutor):
-    """Threads that know the most tasks that were under way, and may lose one of them."""
+    """Threads that count the tasks under way, and may lose one of them.
+
+    Attributes:
+        tasks: The tasks.
+        most: The most tasks that were under way at the same time.
+        lost: The number of the task that is lost, from 1; None: none.
+    """
 
     def __init__(self, *, lost=None):
         super().__init__(4)
@@ -25,11 +31,11 @@ class Executor(ThreadPoolExecutor):
             future.result()
             future = Future()
             future.set_exception(BrokenProcessPool("a child process terminated abruptly"))
-        self.most = max(self.most, sum(not one.done() for one in self.tasks))
+        self.most = max(self.most, sum(not task.done() for task in self.tasks))
         return future
 
 
-def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(scan, make_client, folder):
+def test_executor_gets_a_task_for_each_worker(scan, make_client, folder):
     with Executor() as executor:
         assert scan.run(make_client, executor=executor, workers=1).is_complete
     assert (len(executor.tasks), executor.most) == (2, 1)
@@ -37,7 +43,7 @@ def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(scan, ma
     check_rows(folder)
 
 
-def test_a_killed_worker_ends_the_run_and_the_next_is_on(scan, make_client, ferry_sandbox, folder):
+def test_run_goes_on_after_a_killed_worker(scan, make_client, ferry_sandbox, folder):
     with (
         Executor(lost=1) as executor,
         pytest.raises(BrokenProcessPool, match="run the scan again with a new executor"),
@@ -49,11 +55,18 @@ def test_a_killed_worker_ends_the_run_and_the_next_is_on(scan, make_client, ferr
     check_rows(folder)
 
 
-def test_an_error_of_a_worker_comes_out_and_a_client_that_cannot_be_made_is_one(scan, make_client):
+def test_error_of_a_worker_is_raised(scan, make_client):
     other = partial(make_client.func, "other", **make_client.keywords)
     with Executor() as executor:
         caught(AuthenticationError, scan.run, other, executor=executor)
+
+
+def test_executor_needs_a_function(scan, make_client):
+    with Executor() as executor:
         refused = caught(InvalidInputError, scan.run, make_client(), executor=executor)
     assert refused.field == "client"
+
+
+def test_function_that_makes_no_client_is_refused(scan):
     with pytest.raises(InvalidInputError, match="client: expected a client"):
         scan.run(lambda: None)

@@ -16,6 +16,9 @@ from tests.support.trip import NOW, found
 
 SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
 KEY = f'["FRMRS", "TNLGN", "1", "CTN", "{DAYS[0]}", "lone"]'
+LATE = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
+"""In UTC, it is after the year 9999."""
+GAP = Unreadable(1, "tariffs[0].amount", "expected a number", raw={})
 
 
 @pytest.fixture(scope="module")
@@ -24,55 +27,131 @@ def sailing():
         yield found(ferry)
 
 
-def rows(found=None, error=None):
-    answer = BatchAnswer(None, found, error, NOW.timestamp())
-    made = Rows()
-    made.add(SEARCH, answer)
-    return made.table().to_pylist()
+def rows_of(sailings=None, error=None):
+    rows = Rows()
+    rows.add(SEARCH, BatchAnswer(None, sailings, error, NOW.timestamp()))
+    return rows.table().to_pylist()
 
 
-PRICES = {
-    "answered": ["82.5", "0", "99999999999999.9999", f"82.{'0' * 60}", "0E+5000"],
-    "unreadable": ["82.12345", "164.60000000000002", "100000000000000", "1E+40"],
-}
+def with_tariffs(sailing, *changes):
+    """Return the sailing with a copy of its first tariff for each of the changes."""
+    tariffs = tuple(sailing.tariffs[0].model_copy(update=change) for change in changes)
+    return sailing.model_copy(update={"tariffs": tariffs})
 
 
-def test_a_row_has_the_price_and_the_moments_of_its_sailing_and_no_price_is_rounded(sailing):
-    with localcontext(Context(prec=3)):  # the price does not depend on it
-        first, *_ = rows(Records([sailing]))
-    assert first["price"] == sailing.tariffs[0].amount
-    assert first["depart_at"] == sailing.depart_at
-    assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
-    assert first["asked_at"] == NOW
-    for status, amounts in PRICES.items():
-        for amount in map(Decimal, amounts):
-            tariff = sailing.tariffs[0].model_copy(update={"amount": amount})
-            (row,) = rows(Records([sailing.model_copy(update={"tariffs": (tariff,)})]))
-            expected = (status, amount if status == "answered" else None)
-            assert (row["status"], row["price"]) == expected, amount
+class TestFares:
+    @pytest.fixture
+    def row(self, sailing):
+        first, *_ = rows_of(Records([sailing]))
+        return first
+
+    def test_row_has_its_price(self, row, sailing):
+        assert row["price"] == sailing.tariffs[0].amount
+
+    def test_row_has_its_moments(self, row, sailing):
+        assert row["depart_at"] == sailing.depart_at
+        assert row["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
+        assert row["asked_at"] == NOW
+
+    def test_context_of_decimals_changes_no_price(self, sailing):
+        with localcontext(Context(prec=3)):
+            first, *_ = rows_of(Records([sailing]))
+        assert first["price"] == sailing.tariffs[0].amount
+
+    @pytest.mark.parametrize(
+        "amount",
+        [
+            pytest.param("82.5", id="one decimal"),
+            pytest.param("0", id="zero"),
+            pytest.param("99999999999999.9999", id="18 digits"),
+            pytest.param(f"82.{'0' * 60}", id="60 zeros"),
+            pytest.param("0E+5000", id="zero with an exponent"),
+        ],
+    )
+    def test_price_is_exact(self, sailing, amount):
+        (row,) = rows_of(Records([with_tariffs(sailing, {"amount": Decimal(amount)})]))
+        assert (row["status"], row["price"]) == ("answered", Decimal(amount))
+
+    @pytest.mark.parametrize(
+        "amount",
+        [
+            pytest.param("82.12345", id="five decimals"),
+            pytest.param("164.60000000000002", id="a float"),
+            pytest.param("100000000000000", id="15 digits"),
+            pytest.param("1E+40", id="an exponent"),
+        ],
+    )
+    def test_price_is_not_rounded(self, sailing, amount):
+        (row,) = rows_of(Records([with_tariffs(sailing, {"amount": Decimal(amount)})]))
+        assert (row["status"], row["price"]) == ("unreadable", None)
+        assert row["reason"] == "a price with more than 4 decimals or 14 digits"
+
+    @pytest.mark.parametrize("expiration_date", [None, "soon"])
+    @pytest.mark.parametrize(
+        ("amounts", "prices"),
+        [
+            pytest.param(["82.5"], [Decimal("82.5")], id="all can be written"),
+            pytest.param(["82.12345", "5"], [None, Decimal(5)], id="one cannot be written"),
+        ],
+    )
+    def test_fare_may_lack_an_expiration_date(self, sailing, expiration_date, amounts, prices):
+        changes = [
+            {"amount": Decimal(amount), "expiration_date": expiration_date} for amount in amounts
+        ]
+        rows = rows_of(Records([with_tariffs(sailing, *changes)]))
+        assert [row["price"] for row in rows] == prices
+        assert {row["expires_at"] for row in rows} == {None}
 
 
-def test_a_sailing_without_fare_has_a_row_and_ids_with_separators_have_different_keys(sailing):
-    late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
-    tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
-    for change in ({"arrive_at": late}, {"tariffs": (tariff,)}):
-        (row,) = rows(Records([sailing.model_copy(update=change)]))
-        reason = "a moment before the year 1 or after 9999 in UTC"
-        assert (row["status"], row["reason"]) == ("unreadable", reason)
-    lost = Unreadable(1, "tariffs[0].amount", "expected a number", raw={})
-    first, *_, last = rows(Records([sailing], [lost]))
-    (only,) = rows(Records([], [lost]))
-    assert first == only == {**only, "status": "unreadable"}
-    assert only["reason"] == "tariffs[0].amount: expected a number"
-    assert last["status"] == "answered"
-    locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
-    without_fare = sailing.model_copy(update={"tariffs": (locked,)})  # it is not valid one way
-    (row,) = rows(Records([without_fare, sailing.model_copy(update={"places": ()})]))
-    assert (row["status"], row["price"]) == ("nothing", None)
-    for no_sailing in ({"error": NoSailingsError("nothing", status_code=404)}, {}):
-        (row,) = rows(**no_sailing)
+class TestUnreadable:
+    REASON = "a moment before the year 1 or after 9999 in UTC"
+
+    def test_late_arrival_is_unreadable(self, sailing):
+        (row,) = rows_of(Records([sailing.model_copy(update={"arrive_at": LATE})]))
+        assert (row["status"], row["reason"]) == ("unreadable", self.REASON)
+
+    def test_late_expiration_is_unreadable(self, sailing):
+        (row,) = rows_of(Records([with_tariffs(sailing, {"expiration_date": LATE})]))
+        assert (row["status"], row["reason"]) == ("unreadable", self.REASON)
+
+    def test_record_has_its_reason(self):
+        (row,) = rows_of(Records([], [GAP]))
+        assert row["status"] == "unreadable"
+        assert row["reason"] == "tariffs[0].amount: expected a number"
+
+    def test_record_comes_before_the_sailings(self, sailing):
+        (alone,) = rows_of(Records([], [GAP]))
+        first, *_, last = rows_of(Records([sailing], [GAP]))
+        assert first == alone
+        assert last["status"] == "answered"
+
+
+class TestNothing:
+    @pytest.fixture(
+        params=[
+            pytest.param({"roundtrip_locked": True}, id="no fare one way"),
+            pytest.param({"places": ()}, id="no place"),
+        ]
+    )
+    def without_fare(self, request, sailing):
+        if "places" in request.param:
+            return sailing.model_copy(update=request.param)
+        return with_tariffs(sailing, request.param)
+
+    def test_sailing_without_a_fare_is_nothing(self, without_fare):
+        (row,) = rows_of(Records([without_fare, without_fare]))
+        assert (row["status"], row["price"]) == ("nothing", None)
+
+    @pytest.mark.parametrize(
+        "error", [None, NoSailingsError("nothing", status_code=404)], ids=["empty", "an error"]
+    )
+    def test_search_without_sailings_has_a_row(self, error):
+        (row,) = rows_of(error=error)
         assert (row["status"], row["search"]) == ("nothing", KEY)
-    for separator in ("/", '", "', "\\"):
-        ends = (f"1{separator}2", "CTN"), ("1", f"2{separator}CTN")
-        keys = {Search(CompanyRoute("FRMRS", "TNLGN", *one), DAYS[0], LONE).key for one in ends}
-        assert len(keys) == 2, separator
+
+
+@pytest.mark.parametrize("separator", ["/", '", "', "\\"])
+def test_ids_with_separators_have_different_keys(separator):
+    one = CompanyRoute("FRMRS", "TNLGN", journey_id=f"1{separator}2", company="CTN")
+    other = CompanyRoute("FRMRS", "TNLGN", journey_id="1", company=f"2{separator}CTN")
+    assert Search(one, DAYS[0], LONE).key != Search(other, DAYS[0], LONE).key

@@ -12,16 +12,17 @@ from tests.scan.season import SIZE, new_scan, rows_of
 @pytest.fixture
 def broken_search(ferry, ferry_sandbox):
     """One search answers a sailing that cannot be read beside those that can."""
-    scanned = {"out_at": "2050-06-03", "out_time": "00:00", "passengers": [PASSENGER]}
+    arguments = {"out_at": "2050-06-03", "out_time": "00:00", "passengers": [PASSENGER]}
     route = ferry.routes.find("Genoa", "Tunis")[0]
     ends = {"depart_code": route.depart_code, "arrive_code": route.arrive_code}
     answers = (
         ferry.with_raw_response.availability.search(
-            **ends, **scanned, company=company, out_journey_id=route.journey_id
+            **ends, **arguments, company=company, out_journey_id=route.journey_id
         )
         for company in route.companies
     )
-    sailings = next(found for found in (json.loads(one.content) for one in answers) if found)
+    lists = (json.loads(answer.content) for answer in answers)
+    sailings = next(sailings for sailings in lists if sailings)
     value = [sailings[0] | {"depart_at": None}, *sailings]
     ferry_sandbox.faults.add("wrong_shape", "availability.search", value=value)
 
@@ -30,7 +31,7 @@ PASSENGER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
 @pytest.mark.usefixtures("broken_search")
-def test_an_unreadable_sailing_is_counted_and_named(scan, make_client, folder, caplog):
+def test_unreadable_sailing_is_in_the_report(scan, make_client, folder, caplog):
     report = scan.run(make_client)
     assert report.unreadable == 1
     (reason,) = report.reasons
@@ -42,7 +43,7 @@ def test_an_unreadable_sailing_is_counted_and_named(scan, make_client, folder, c
 
 
 @pytest.mark.usefixtures("broken_search")
-def test_a_run_that_goes_on_keeps_what_is_unreadable(scan, ferry, ferry_sandbox, folder):
+def test_next_run_keeps_what_is_unreadable(scan, ferry, ferry_sandbox, folder):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, after=20)
     assert scan.run(ferry.with_options(max_retries=0)).failed > 0
     ferry_sandbox.faults.clear()
@@ -51,7 +52,7 @@ def test_a_run_that_goes_on_keeps_what_is_unreadable(scan, ferry, ferry_sandbox,
 
 
 @pytest.mark.usefixtures("broken_search")
-def test_a_frame_of_tariffs_says_what_it_lacks(scan, ferry, caplog):
+def test_log_says_what_a_frame_lacks(scan, ferry, caplog):
     scan.run(ferry)
     caplog.clear()
     frame = scan.to_frame(by="tariff")
@@ -66,7 +67,7 @@ def break_journeys(ferry, ferry_sandbox):
     journeys = json.loads(ferry.with_raw_response.catalogue.journeys().content)["journeys"]
 
     def break_them(without=None):
-        kept = [one for one in journeys if one["journey_id"] != without]
+        kept = [journey for journey in journeys if journey["journey_id"] != without]
         value = {"journeys": [journeys[0] | {"journey_id": None}, *kept]}
         ferry_sandbox.faults.add("wrong_shape", "catalogue.journeys", times=None, value=value)
         clear_cache()
@@ -74,7 +75,7 @@ def break_journeys(ferry, ferry_sandbox):
     return break_them
 
 
-def test_an_unreadable_journey_is_in_the_report(scan, ferry, folder, break_journeys):
+def test_unreadable_journey_is_in_the_report(scan, ferry, folder, break_journeys):
     break_journeys()
     assert scan.plan(ferry) == SIZE
     report = scan.run(ferry)
@@ -84,12 +85,10 @@ def test_an_unreadable_journey_is_in_the_report(scan, ferry, folder, break_journ
     assert again.report == again.run(ferry) == report
 
 
-def test_no_company_is_not_claimed_of_what_is_unreadable(
-    scan, ferry, ferry_sandbox, break_journeys
-):
+def test_unreadable_route_is_not_without_companies(scan, ferry, ferry_sandbox, break_journeys):
     (route,) = ferry.routes.find("Genoa", "Tunis")
     timetable = ferry.mcp.read_resource("resource://service/departures")
-    others = [one for one in timetable if one["journey_id"] != route.journey_id]
+    others = [departure for departure in timetable if departure["journey_id"] != route.journey_id]
     ferry_sandbox.faults.add("wrong_shape", "mcp.departures", times=None, value=others)
     break_journeys(without=route.journey_id)
     with pytest.raises(InvalidInputError, match="no company is known to sail from Genoa to Tunis"):
