@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -113,6 +113,20 @@ def test_stopping_leaves_no_open_socket():
                 ports(sandbox)
         del sandbox
         gc.collect()
+    assert [str(warning.message) for warning in caught] == []
+
+
+def test_stopping_closes_connections_that_are_being_accepted():
+    with warnings.catch_warnings(record=True) as caught, ExitStack() as clients:
+        warnings.simplefilter("always")
+        for _ in range(5):
+            with Sandbox() as sandbox:
+                host, port = sandbox.base_url.removeprefix("http://").split(":")
+                for _ in range(8):
+                    client = clients.enter_context(socket.socket())
+                    client.setblocking(False)
+                    client.connect_ex((host, int(port)))
+            gc.collect()
     assert [str(warning.message) for warning in caught] == []
 
 

@@ -14,6 +14,7 @@ import socket
 import struct
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -75,7 +76,15 @@ class HttpServer:
         )
         self._ready.set()
         await self._stopping.wait()
+
+        # asyncio accepts a connection in two steps. It never closes the socket if the server is
+        # closed between them, so each step that has begun ends first.
+        with suppress(NotImplementedError):  # on Windows, asyncio reads no sockets
+            self._loop.remove_reader(self._socket)
+        await asyncio.sleep(0)
         server.close()
+        await asyncio.sleep(0)
+
         for connection in tuple(self._state.connections):
             connection.transport.abort()
         tasks = tuple(self._state.tasks)
