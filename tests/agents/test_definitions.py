@@ -12,7 +12,8 @@ from ferry_sdk import Ferry
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.schemas import describe, describe_field
-from ferry_sdk.agents.tools.tools import _GROUPS, EXCLUDED, TOOLS
+from ferry_sdk.agents.tools.table import EXCLUDED, GROUPS, every_method, operation_of
+from ferry_sdk.agents.tools.tools import TOOLS
 from tests.support.tables import each
 
 BOTH = [
@@ -136,17 +137,26 @@ def test_changing_a_definition_changes_no_other():
     assert again.output_schema["properties"]["error"]["type"] == "object"
 
 
-def test_every_operation_is_a_tool_or_excluded_with_a_reason():
-    makes_calls = ("trips_find", "places_find", "bookings_change")
-    selection_of = {tool.operation for name, tool in TOOLS.items() if name not in makes_calls}
-    written = {
-        f"{group}.{name}"
-        for group, of in _GROUPS.items()
-        for name, _ in inspect.getmembers(of, inspect.isfunction)
+def test_every_method_is_a_tool_or_excluded():
+    no_methods = ("trips_find", "places_find", "bookings_change")
+    tools = {tool.operation for name, tool in TOOLS.items() if name not in no_methods}
+    excluded = {operation_of(method) for method in EXCLUDED}
+    methods = {operation_of(method) for method in every_method()}
+    assert tools.isdisjoint(excluded)
+    assert tools | excluded == methods == SAFETY.keys()
+
+
+def test_every_public_function_of_a_group_is_a_method():
+    names = {
+        name
+        for group in GROUPS
+        for name, _ in inspect.getmembers(group, inspect.isfunction)
         if not name.startswith("_")
     }
-    assert selection_of.isdisjoint(EXCLUDED)
-    assert selection_of | EXCLUDED.keys() == written == SAFETY.keys()
+    assert names == {method.__name__ for method in every_method()}
+
+
+def test_every_excluded_method_has_a_reason():
     assert all(EXCLUDED.values())
 
 
