@@ -199,7 +199,7 @@ def test_companies_that_failed_or_were_not_asked_are_named(toolkit, ferry_sandbo
 
 
 def test_a_search_waits_20_seconds_for_a_company_and_40_for_all():
-    effect = next(find("trips_find", {"passengers": ()}, KnownIds(State()), date.today))
+    effect = next(find("trips.find", {"passengers": ()}, KnownIds(State()), date.today))
     assert effect.arguments["patience"] == 20
     assert 39 < effect.deadline <= 40
 
@@ -252,7 +252,7 @@ def test_an_order_that_does_not_fit_the_offer_is_refused(toolkit, sending_nothin
 
 
 def answer_for(trips):
-    flow = find("trips_find", {"passengers": ()}, KnownIds(State()), date.today)
+    flow = find("trips.find", {"passengers": ()}, KnownIds(State()), date.today)
     next(flow)
     with pytest.raises(StopIteration) as end:
         flow.send(trips)
