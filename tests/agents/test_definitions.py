@@ -32,8 +32,9 @@ every_definition = pytest.mark.parametrize(
     + [pytest.param(definition, id=f"{definition.name} by code") for definition in BY_CODE],
 )
 every_tool = pytest.mark.parametrize(
-    "tool", [pytest.param(tool, id=name) for name, tool in TOOLS.items()]
+    "definition", BY_CODE, ids=[definition.name for definition in BY_CODE]
 )
+"""The definitions with an argument for a code, which have all arguments."""
 NO_DOCSTRINGS = """
 import json
 from ferry_sdk.agents.tools.tools import TOOLS
@@ -73,7 +74,7 @@ def test_schemas_are_objects_of_json_schema(definition):
     Draft202012Validator.check_schema(definition.output_schema)
 
 
-@every_definition
+@every_tool
 def test_schemas_of_arguments_are_plain_and_closed(definition):
     """Google's genai, AutoGen and DSPy crash on a list of types among the arguments.
 
@@ -88,7 +89,7 @@ def test_schemas_of_arguments_are_plain_and_closed(definition):
         assert schema["type"] != "null"
 
 
-@every_definition
+@every_tool
 def test_every_argument_is_described(definition):
     for schema in schemas_in(definition.input_schema):
         for name, part in schema.get("properties", {}).items():
@@ -97,7 +98,7 @@ def test_every_argument_is_described(definition):
         assert part["description"] != f"{name.replace('_', ' ').capitalize()}."
 
 
-@every_definition
+@every_tool
 def test_the_optional_arguments_are_nullable(definition):
     """smolagents ask for what is not nullable."""
     required = definition.input_schema.get("required", [])
@@ -138,7 +139,7 @@ def test_descriptions_are_for_a_model(definition):
     assert "``" not in json.dumps(definition.input_schema) + definition.description
 
 
-@every_definition
+@every_tool
 def test_a_name_and_a_title_are_short(definition):
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", definition.name)
     assert definition.title
@@ -174,9 +175,8 @@ def test_hints_tell_the_writes(hint, names):
     assert {one.name for one in BY_CODE if getattr(one, hint)} == names
 
 
-@every_tool
-def test_the_safety_table_tells_the_writes(tool):
-    assert tool.is_read == (tool.name not in WRITES)
+def test_the_safety_table_tells_the_writes():
+    assert {name for name, tool in TOOLS.items() if not tool.is_read} == WRITES
 
 
 def asks_for_code(definition):
@@ -189,7 +189,7 @@ def asks_for_code(definition):
     return is_argument
 
 
-@pytest.mark.parametrize("definition", BY_CODE, ids=[definition.name for definition in BY_CODE])
+@every_tool
 def test_only_writes_ask_for_a_code(definition):
     assert asks_for_code(definition) == (definition.name in WRITES)
 

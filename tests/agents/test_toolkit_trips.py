@@ -13,6 +13,7 @@ from ferry_sdk import InvalidInputError, RequestTimeoutError
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import check_days, find
+from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.planning.results import AskedSearch, FailedSearch, SearchReport
 from ferry_sdk.planning.trips import TripSearch
 from tests.agents.agent import (
@@ -134,9 +135,10 @@ def test_a_limit_bounds_the_offers(toolkit):
 
 
 @pytest.mark.parametrize("limit", [0, 21])
-def test_a_limit_out_of_range_is_refused(toolkit, limit):
-    wrong = query(**DOVER, limit=limit)
-    assert toolkit.fail("trips_find", "invalid_arguments", **wrong)["field"] == "limit"
+def test_a_limit_out_of_range_is_refused(limit):
+    with pytest.raises(InvalidInputError) as caught:
+        TOOLS["trips_find"].read(query(**DOVER, limit=limit))
+    assert caught.value.field == "limit"
 
 
 def test_an_empty_search_says_what_to_try(toolkit):
@@ -229,10 +231,11 @@ def test_a_place_may_have_a_comma_or_any_script(toolkit, name):
     [("trips_find", "origin"), ("trips_find", "destination"), ("places_find", "text")],
     ids=["origin", "destination", "place"],
 )
-def test_an_instruction_is_no_place(toolkit, tool, field, text):
+def test_an_instruction_is_no_place(tool, field, text):
     arguments = query() if tool == "trips_find" else {}
-    refused = toolkit.fail(tool, "invalid_arguments", **{**arguments, field: text})
-    assert refused["field"] == field
+    with pytest.raises(InvalidInputError) as caught:
+        TOOLS[tool].read({**arguments, field: text})
+    assert caught.value.field == field
 
 
 YESTERDAY = (NOW.date() - timedelta(days=2)).isoformat()
