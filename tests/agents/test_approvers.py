@@ -101,7 +101,7 @@ def with_contact(toolkit):
     return order(toolkit.sailings()[0], passengers=[TRAVELLER], contact=CONTACT)
 
 
-def test_a_request_shows_the_contact_but_not_in_its_repr(toolkit_of):
+def test_the_repr_of_a_request_hides_the_contact(toolkit_of):
     toolkit = toolkit_of(writes=True)
     seen = toolkit.preview("bookings_create", with_contact(toolkit))
     mails = ('"n@example.org"', '"+44 770123"', '"marguerite@example.org"')

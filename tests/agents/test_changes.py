@@ -205,7 +205,7 @@ def test_a_refund_that_falls_keeps_the_old_booking(toolkit, ferry_sandbox, reads
     assert stage_of(toolkit, wanted["booking_id"]) == "ticketed"
 
 
-def test_a_dearer_place_is_paid_at_the_named_price(toolkit, asked):
+def test_a_dearer_place_costs_the_named_price(toolkit, asked):
     old = ticketed(toolkit)
     trip = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06"}
     found = toolkit.do("trips_find", **trip, passengers=TRAVELLERS)
@@ -220,7 +220,7 @@ def test_a_dearer_place_is_paid_at_the_named_price(toolkit, asked):
     assert changed["total_price"] == refused["found"]
 
 
-def test_both_bookings_are_named_if_the_old_one_stays(toolkit, ferry_sandbox):
+def test_both_bookings_are_named_if_both_stay(toolkit, ferry_sandbox):
     wanted = wish(toolkit)
     ferry_sandbox.faults.add("refused", "bookings.cancel")
     half = toolkit.fail("bookings_change", "change_incomplete", "failed", **wanted)["result"]
@@ -306,13 +306,13 @@ def test_a_booking_of_handles_is_changed_without_them(changing):
     assert changed["state"] == "confirmed"
 
 
-def test_what_is_not_known_of_a_traveller_is_left_out():
+def test_unknown_data_of_a_traveller_is_left_out():
     ada = TicketPassenger(first_name="Ada", last_name="Reyes", birth_date="1990-04-02", card="gold")
     (same,) = _party(Ticket.model_construct(passengers=(ada,)), ["Adult"])
     assert (same.last_name, same.type) == ("Reyes", "Adult")
 
 
-def test_a_change_of_unknown_outcome_is_not_made_again(
+def test_a_change_of_unknown_outcome_is_not_repeated(
     toolkit, ferry_sandbox, sending_nothing, journal
 ):
     wanted = wish(toolkit)
@@ -350,7 +350,7 @@ def test_a_change_with_a_lost_reply_goes_on(changing, asked, ferry_sandbox, lost
 
 
 @pytest.mark.usefixtures("look_once")
-def test_a_change_that_did_not_happen_may_be_made_again(changing, ferry_sandbox, journal):
+def test_a_change_that_failed_may_be_repeated(changing, ferry_sandbox, journal):
     toolkit = changing(deadline=5)
     wanted = wish(toolkit)
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")

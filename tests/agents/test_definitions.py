@@ -219,7 +219,7 @@ def test_every_method_is_a_tool_or_excluded():
     assert tools | excluded == methods == SAFETY.keys()
 
 
-def test_every_public_function_of_a_group_is_a_method():
+def test_every_function_of_a_group_is_a_method():
     names = {
         name
         for group in GROUPS

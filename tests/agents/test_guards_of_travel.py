@@ -92,7 +92,7 @@ def cabin_of(found):
     return next(key for key, name in found["places"].items() if "Inside cabin" in name)
 
 
-def test_a_summary_says_that_a_place_may_cost_more(toolkit):
+def test_a_summary_says_a_place_may_cost_more(toolkit):
     _, wanted = offer_of(toolkit)
     assert "may cost more than that" in toolkit.preview("bookings_create", wanted).summary
 
@@ -172,13 +172,13 @@ def cancel_tickets(toolkit, wanted, booking_id):
     toolkit.do("tickets_cancel", ticket_id=last["id"])
 
 
-def test_unpaid_tickets_that_are_cancelled_do_not_count(round_trip):
+def test_cancelled_unpaid_tickets_do_not_count(round_trip):
     toolkit, wanted = round_trip
     cancel_tickets(toolkit, wanted, toolkit.do("bookings_create", **wanted)["booking_id"])
     toolkit.do("bookings_create", **wanted)
 
 
-def test_paid_tickets_that_are_cancelled_count(round_trip):
+def test_cancelled_paid_tickets_count(round_trip):
     toolkit, wanted = round_trip
     booking_id = toolkit.do("bookings_create", **wanted)["booking_id"]
     toolkit.do("bookings_confirm", booking_id=booking_id)
@@ -187,14 +187,14 @@ def test_paid_tickets_that_are_cancelled_count(round_trip):
     toolkit.fail("bookings_create", "spend_limit", **wanted)
 
 
-def test_an_unpaid_booking_that_is_cancelled_does_not_count(toolkit_of):
+def test_a_cancelled_unpaid_booking_does_not_count(toolkit_of):
     toolkit, wanted = limited(toolkit_of)
     for _ in range(3):
         booking_id = toolkit.do("bookings_create", **wanted)["booking_id"]
         toolkit.do("bookings_cancel", booking_id=booking_id)
 
 
-def test_a_paid_booking_that_is_cancelled_counts(toolkit_of):
+def test_a_cancelled_paid_booking_counts(toolkit_of):
     toolkit, wanted = limited(toolkit_of)
     named = {"booking_id": toolkit.do("bookings_create", **wanted)["booking_id"]}
     toolkit.do("bookings_confirm", **named)

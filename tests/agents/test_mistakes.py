@@ -96,7 +96,7 @@ def test_the_service_tells_when_a_price_expires(toolkit, asked, sending_nothing,
     toolkit.do("bookings_create", **order(toolkit.sailings()[1]))
 
 
-def test_a_price_that_a_later_search_changed_is_refused(toolkit, sending_nothing, ferry_sandbox):
+def test_a_price_changed_by_another_search_is_refused(toolkit, sending_nothing, ferry_sandbox):
     now = ferry_sandbox.clock.now()
     old = toolkit.sailings()[0]
     ferry_sandbox.clock.travel_to(now + timedelta(days=27))

@@ -44,7 +44,7 @@ def test_another_spelling_has_the_same_key(spelling):
     ],
     ids=ascii,
 )
-def test_the_spelling_of_a_document_has_the_same_key(name, as_on_document):
+def test_the_spelling_on_documents_has_the_same_key(name, as_on_document):
     assert name_key(name) == name_key(as_on_document)
 
 

@@ -445,7 +445,7 @@ def test_replaced_state_file_is_not_used(lost_state):
         lost_state.table("spent", str)["b-1"] = "12"
 
 
-def test_file_that_is_lost_in_a_transaction_is_not_committed(path):
+def test_file_lost_in_a_transaction_is_not_committed(path):
     state = AgentState(path)
     with (
         pytest.raises(ConfigurationError, match="was removed, replaced or moved"),
@@ -465,7 +465,7 @@ def test_link_that_leads_to_another_state_is_noticed(path):
         state.table("spent", str)["b-1"] = "12"
 
 
-def test_write_of_a_clock_that_is_ahead_is_concluded(path, monkeypatch):
+def test_write_of_a_clock_ahead_is_concluded(path, monkeypatch):
     ahead = duplicates.Duplicates(AgentState(path), lambda _: None)
     with monkeypatch.context() as patch:
         patch.setattr(duplicates.time, "time", lambda: time.monotonic() + 10**10)

@@ -52,7 +52,7 @@ def test_a_code_is_for_the_same_travellers(toolkit, ferry_sandbox):
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_is_for_the_sailing_that_was_shown(toolkit, ferry_sandbox):
+def test_a_code_is_for_the_sailing_shown(toolkit, ferry_sandbox):
     wanted = order(toolkit.sailings()[0])
     coded = with_code(toolkit, "bookings_create", wanted)
     known_ids = runner_of(toolkit).writes.state.known_ids

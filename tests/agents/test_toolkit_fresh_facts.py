@@ -174,7 +174,7 @@ def test_nobody_is_asked_to_pay_twice(maker, codes_of):
     assert codes_of(booking_id, confirm) == ["already_paid"]
 
 
-def test_nobody_is_asked_to_pay_while_tickets_are_issued(maker, codes_of, ferry_sandbox):
+def test_nobody_is_asked_while_tickets_are_issued(maker, codes_of, ferry_sandbox):
     booking_id = maker.book()["booking_id"]
     ferry_sandbox.faults.add("fails_later", "bookings.confirm", seconds=3600)
     maker.pay(booking_id)
@@ -190,7 +190,7 @@ def test_nobody_is_asked_about_a_cancelled_booking(maker, codes_of):
     assert codes_of(booking_id, *calls) == ["already_cancelled"] * 3
 
 
-def test_a_refused_fee_shows_that_a_booking_is_cancelled(maker, codes_of, ferry_sandbox):
+def test_a_refused_fee_shows_that_cancelling_is_done(maker, codes_of, ferry_sandbox):
     booking_id = maker.book_and_pay()["booking_id"]
     maker.do("bookings_cancel", booking_id=booking_id)
     ferry_sandbox.faults.add("refused", "bookings.cancel_fee", status=409, code="CONFLICT")
@@ -213,7 +213,7 @@ def test_a_lapsed_booking_may_be_made_again(maker, ferry_sandbox):
     maker.book(1)
 
 
-def test_a_repeated_confirmation_is_answered_by_what_is_true_now(
+def test_a_repeated_confirmation_tells_the_present_state(
     toolkit, ferry, ferry_sandbox, sending_nothing
 ):
     named = {"booking_id": toolkit.book()["booking_id"]}
@@ -271,14 +271,14 @@ def test_a_write_made_during_approval_is_not_repeated(outpaced, sending_nothing,
         outpaced.fail(tool, code, **named)
 
 
-def test_a_booking_cancelled_by_hand_may_be_made_again(outpaced):
+def test_a_booking_cancelled_elsewhere_may_be_repeated(outpaced):
     named = {"booking_id": outpaced.book()["booking_id"]}
     outpaced.fail("bookings_cancel", "already_cancelled", "failed", **named)
     outpaced.book()
 
 
 @pytest.mark.parametrize("is_refused", [False, True], ids=["declined", "refused"])
-def test_an_unsent_write_frees_its_part_of_the_limit(toolkit_of, ferry_sandbox, is_refused):
+def test_an_unsent_write_frees_its_amount(toolkit_of, ferry_sandbox, is_refused):
     found = toolkit_of().sailings()[:2]
     price = max((one["tariffs"][0]["amount"] for one in found), key=Decimal)
     saying = iter([is_refused, True])

@@ -100,7 +100,7 @@ def test_a_preview_changes_nothing(toolkit_of, ferry_sandbox):
     assert ferry_sandbox.counters.effects == ()
 
 
-def test_a_call_may_have_an_approver_of_its_own(toolkit_of):
+def test_a_call_may_have_its_own_approver(toolkit_of):
     toolkit = toolkit_of(writes=True)
     wanted = order(toolkit.sailings()[0])
     error(toolkit.perform("bookings_create", wanted, approve=lambda _: False), "declined")
@@ -153,7 +153,7 @@ def test_an_invalid_limit_is_named(ferry, setting, limit):
 
 
 @each_wrong_limit
-def test_an_invalid_limit_of_an_async_toolkit_is_named(async_client, setting, limit):
+def test_an_async_toolkit_names_an_invalid_limit(async_client, setting, limit):
     with pytest.raises(ConfigurationError, match=setting):
         AsyncToolkit(async_client, writes=True, **{setting: limit})
 

@@ -74,7 +74,7 @@ def test_an_unknown_port_is_not_found(reading_toolkit):
     assert reading_toolkit.do("places_find", text="xyzzyqq") == {"places": []}
 
 
-def test_an_offer_with_a_car_and_a_cabin_is_booked(toolkit, ferry_sandbox):
+def test_an_offer_with_car_is_booked_with_cabin(toolkit, ferry_sandbox):
     found = trips(toolkit, passengers=TWO, vehicle="Fiat 500")
     assert found["origin"] == "ITGOA Genoa"
     (offer,) = found["offers"]
@@ -107,7 +107,7 @@ def test_a_trip_of_two_companies_is_one_offer(toolkit):
     assert Decimal(toolkit.do("bookings_create", **order)["total_price"]) > request.amount
 
 
-def test_an_offer_of_a_presale_is_booked_as_one_only(toolkit, sending_nothing):
+def test_an_offer_of_a_presale_stays_one(toolkit, sending_nothing):
     ends = {"origin": "Tarifa", "destination": "MATNG"}
     assert "fare" not in str(trips(toolkit, **ends)["offers"]), "tickets only"
     found = trips(toolkit, **ends, reservation_type="PRESALE")
@@ -217,7 +217,7 @@ def test_without_mcp_the_code_of_a_vehicle_counts(toolkit, ferry_sandbox):
 
 
 @pytest.mark.parametrize("name", ["Genoa, Italy", "جنوة"], ids=ascii)
-def test_a_place_may_have_a_comma_or_any_script(toolkit, name):
+def test_a_place_may_be_in_any_script(toolkit, name):
     assert trips(toolkit, origin=name)["offers"]
 
 
@@ -333,7 +333,7 @@ def test_an_invented_offer_is_refused(toolkit, sending_nothing):
         ),
     ],
 )
-def test_arguments_that_do_not_fit_an_offer_are_refused(toolkit, sending_nothing, changes, field):
+def test_arguments_not_fitting_an_offer_are_refused(toolkit, sending_nothing, changes, field):
     offer = trips(toolkit, vehicle="FIAT__500")["offers"][0]["offer"]
     with sending_nothing():
         answer = toolkit.call(
@@ -365,7 +365,7 @@ def answer_for(trips):
     return end.value.value
 
 
-def test_companies_that_nobody_had_time_to_ask_are_named():
+def test_companies_not_asked_in_time_are_named():
     gnv, ctn = (AskedSearch(company, "ITGOA", "TNTUN", DAY) for company in ("GNV", "CTN"))
     failed = FailedSearch("CTN", "ITGOA", "TNTUN", DAY, RequestTimeoutError("late"))
     report = SearchReport(asked=(ctn,), failed=(failed,), not_asked=(gnv, ctn))

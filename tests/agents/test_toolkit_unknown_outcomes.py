@@ -86,7 +86,7 @@ def test_an_effect_seen_later_completes_the_write(toolkit, ferry_sandbox):
     toolkit.fail("bookings_confirm", "already_done", **named)
 
 
-def test_a_booking_that_did_not_happen_is_not_spent(toolkit_of, ferry_sandbox):
+def test_a_booking_not_made_is_not_spent(toolkit_of, ferry_sandbox):
     price = Decimal(toolkit_of().sailings()[0]["tariffs"][0]["amount"])
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price * 3 / 2)})
     first, second = (order(sailing) for sailing in toolkit.sailings()[:2])
@@ -341,9 +341,7 @@ def test_a_cancelled_write_is_unresolved(ferry_sandbox, asyncio_portal, trio_por
     trio_portal.call(travel)
 
 
-def test_a_call_cancelled_during_its_audit_still_has_a_record(
-    ferry_sandbox, asyncio_portal, trio_portal
-):
+def test_a_call_cancelled_during_audit_is_recorded(ferry_sandbox, asyncio_portal, trio_portal):
     async def ports():
         records = []
         under_way = anyio.Event()

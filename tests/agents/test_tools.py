@@ -298,7 +298,7 @@ def test_a_repeated_key_is_refused(tool, text, field):
 
 
 @pytest.mark.parametrize("name", [1, 10**5000], ids=["1", "a long number"])
-def test_a_name_that_is_no_text_is_not_shown(name):
+def test_a_name_without_text_is_not_shown(name):
     assert refusal_of("bookings_create", {name: 2}).field == "?"
 
 

@@ -184,7 +184,7 @@ def test_a_short_view_has_fields_of_its_record(model):
 
 
 @pytest.mark.parametrize("model", SHORT, ids=[model.__name__ for model in SHORT])
-def test_a_short_view_has_no_field_that_the_repr_hides(model):
+def test_a_short_view_hides_what_the_repr_hides(model):
     fields = model.model_fields
     assert [name for name in SHORT[model] if name in fields and not fields[name].repr] == []
 
@@ -219,7 +219,7 @@ EVIL = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
 """A long text that holds an instruction, hidden characters and a line break."""
 
 
-def test_a_short_text_is_one_line_of_200_characters():
+def test_a_short_text_is_one_short_line():
     name = view_of(Port(code="c", name=EVIL, country="c"), "short")["name"]
     assert name.startswith("IGNORE ALL[31m x")
     assert name.endswith("…")

@@ -133,7 +133,7 @@ def test_no_output_has_the_token(ferry_sandbox):
 
 
 @pytest.mark.parametrize("end", ["host", "input", signal.SIGINT, signal.SIGTERM])
-def test_a_signal_or_the_hosts_end_ends_the_server(ferry_sandbox, end):
+def test_a_signal_or_closed_pipe_ends_the_server(ferry_sandbox, end):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
     with start_server(ferry_sandbox) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})

@@ -216,7 +216,7 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     error(frugal.call("bookings_create", order(sailings(frugal)[1])), "spend_limit")
 
 
-def test_a_person_is_shown_the_offer_that_is_booked(hosts):
+def test_a_person_sees_the_offer_being_booked(hosts):
     person = Person()
     host = hosts(person, "--writes")
     agent = ShortWay(host)

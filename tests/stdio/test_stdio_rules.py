@@ -378,7 +378,7 @@ def test_an_answer_reaches_another_process(hosts, ferry_sandbox, tmp_path):
 
 
 @modern
-def test_an_approval_is_for_the_total_that_was_shown(hosts, ferry_sandbox):
+def test_an_approval_is_for_the_total_shown(hosts, ferry_sandbox):
     """It rises between the answer and the repeated call."""
     host = hosts(Person(), "--writes")
     booking = book(host)
