@@ -13,7 +13,7 @@ from ferry_sdk import Ferry
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.arguments import _FIELD_TEXTS, _TEXTS
-from ferry_sdk.agents.tools.schemas import describe, describe_field
+from ferry_sdk.agents.tools.schemas import ANSWER, ANSWER_BY_CODE, describe, describe_field
 from ferry_sdk.agents.tools.table import EXCLUDED, GROUPS, every_method, operation_of
 from ferry_sdk.agents.tools.tools import TOOLS, choose_tools
 
@@ -67,7 +67,7 @@ def properties_in(schema):
     return {name for part in schemas_in(schema) for name in part.get("properties", {})}
 
 
-@every_definition
+@every_tool
 def test_schemas_are_objects_of_json_schema(definition):
     assert definition.input_schema["type"] == definition.output_schema["type"] == "object"
     Draft202012Validator.check_schema(definition.input_schema)
@@ -123,7 +123,13 @@ def test_an_object_is_described_with_its_required_fields(definition):
         assert all(field in part["description"] for field in fields), name
 
 
-@every_definition
+@pytest.mark.parametrize("schema", [ANSWER, ANSWER_BY_CODE], ids=["by person", "by code"])
+def test_answers_are_objects_of_json_schema(schema):
+    assert schema["type"] == "object"
+    Draft202012Validator.check_schema(schema)
+
+
+@every_tool
 def test_schemas_of_answers_have_one_type_each(definition):
     for schema in schemas_in(definition.output_schema):
         assert schema
