@@ -21,7 +21,7 @@ from ferry_sdk._protocols.mcp.lost_session import is_lost
 from ferry_sdk._protocols.mcp.post import JsonRpcReply
 from ferry_sdk._protocols.mcp.results import tool_value
 from ferry_sdk.agents.tools.arguments import _MONEY, _TIME
-from ferry_sdk.agents.tools.sanitize import _DATA, clean_text
+from ferry_sdk.agents.tools.sanitize import _PATTERNS, clean_text
 from ferry_sdk.cli.terminal.output import printable
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.base import path_text
@@ -36,7 +36,7 @@ REDACTION = _patterns_of(TRAVELLER, letters="".join([*_words_of(TRAVELLER), *MOR
 MADE_WHEN_USED = {
     ("ferry_sdk._engine.redaction", "finditer"): ["|".join(REDACTION)],
     ("ferry_sdk.agents.tools.sanitize", "fullmatch"): [
-        row[0] for row in _DATA["patterns"].values()
+        text_form.pattern for text_form in _PATTERNS.values()
     ],
     ("ferry_sdk.agents.tools.arguments", "fullmatch"): [_TIME, _MONEY],
     ("ferry_sdk.sandbox.requests.fields", "fullmatch"): [

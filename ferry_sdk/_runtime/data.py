@@ -13,7 +13,7 @@ def data_beside(module_file: str, name: str | None = None) -> Any:  # noqa: ANN4
 
     Args:
         module_file: The file of the module.
-        name: The file's name; by default that of the module, such as `views.json` of `views`.
+        name: The file's name; by default that of the module, such as `schemas.json` of `schemas`.
     """
     module = Path(module_file)
     path = module.with_suffix(".json") if name is None else module.parent / name

@@ -1,7 +1,12 @@
 """Decide what a tool call does, as a generator that does no I/O.
 
 The generator yields `Invoke` (call the client) and `CallHandler` (call the caller's `approve` or
-`audit`); `Toolkit` and `AsyncToolkit` perform both. A write passes these steps in this order:
+`audit`); `Toolkit` and `AsyncToolkit` perform both. For example, ``bookings_get`` of ``b-1`` yields
+``Invoke("bookings.get", {"booking_id": "b-1"})``, gets the `Booking`, remembers that its ids were
+shown, and returns ``{"status": "done", "result": {"booking_id": "b-1", ...}}``. Every call yields
+``CallHandler(audit, record)`` at its end.
+
+A write passes these steps in this order:
 
 1. Read the arguments, and refuse what can be refused without a request.
 2. Register the write, so that a second call for the same write is refused from here on.
@@ -9,6 +14,15 @@ The generator yields `Invoke` (call the client) and `CallHandler` (call the call
    writes cannot both pass the limit.
 4. Ask for approval. Then check again what may have changed while the person decided.
 5. Send it. The client's own guards refuse a price or a penalty that has changed since.
+
+For example, of an agent with a limit of 100 EUR that calls ``bookings_confirm`` of ``b-1``:
+
+    Invoke("bookings.get", {"booking_id": "b-1"})      step 3: it costs 12.32 EUR, which are counted
+    CallHandler(approve, ApprovalRequest(...))         step 4: a person agrees to 12.32 EUR
+    Invoke("bookings.confirm", {..., "expect_total": Decimal("12.32"), "currency": "EUR"})   step 5
+    CallHandler(audit, AuditRecord(...))               its outcome: done
+
+`policy.writes` has the steps of a write in detail.
 """
 
 from __future__ import annotations
@@ -53,6 +67,14 @@ class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
+        transport: That of the client, for its settings and the service's clock.
+        choice: Which tools are offered.
+        may_write: Whether tools that change something are offered.
+        approve: Approves writes; None: a confirmation code does.
+        budget: What may be spent.
+        audit: Gets the record of each call.
+        store: Where the state is kept.
+        travellers: The travellers by their handles; None: the agent gives their data.
         writes: The tools that change something.
     """
 
@@ -78,14 +100,15 @@ class ToolRunner:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
+        return tuple(tool for tool in self._chosen.values() if self._is_available(tool))
+
+    def _is_available(self, tool: Tool) -> bool:
         settings = self.transport.settings
-        may_write = self.may_write and not settings.read_only
-        has_journal = hasattr(settings.journal, "save_order")
-        return tuple(
-            tool
-            for tool in self._chosen.values()
-            if tool.is_read or (may_write and (has_journal or not tool.needs_journal))
-        )
+        if tool.is_read:
+            return True
+        if settings.read_only or not self.may_write:
+            return False
+        return not tool.needs_journal or hasattr(settings.journal, "save_order")
 
     def call(
         self, name: object, arguments: object, approve: Approve | str | None = None
@@ -95,7 +118,9 @@ class ToolRunner:
         The call is approved by its own approver or digest if it has one, else by the toolkit's
         approver.
         """
-        return self._start(name, arguments, self.approve if approve is None else approve)
+        if approve is None:
+            approve = self.approve
+        return self._start(name, arguments, approve)
 
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
@@ -116,9 +141,7 @@ class ToolRunner:
         except GeneratorExit:
             raise
         except BaseException:
-            status, outcome = ("unknown", "unknown") if call.is_sent else ("failed", "not_sent")
-            interrupted = {"status": status, "error": {"code": "interrupted", "outcome": outcome}}
-            yield from call.record(interrupted, self.audit)
+            yield from call.record(_interrupted_answer(call), self.audit)
             raise
         else:
             if not isinstance(answer, ApprovalRequest):
@@ -138,7 +161,9 @@ class ToolRunner:
                 raise
             if call.is_sent:
                 return unknown_answer(call.correlation_id)
-            return self._failure(error) if isinstance(error, FerryError) else internal_error(error)
+            if isinstance(error, FerryError):
+                return self._failure(error)
+            return internal_error(error)
 
     def _failure(self, error: FerryError) -> Answer:
         """Return the answer for an error; that of a day says which day it is."""
@@ -155,45 +180,65 @@ class ToolRunner:
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None
     ) -> PreviewFlow:
-        tool, read = self._read(call, name, arguments, by_code=approve is None)
+        tool = self._find_tool(call, name)
+        read = self._read_arguments(call, tool, arguments, by_code=approve is None)
         if tool.is_read and approve is postpone:
             raise RefusedError("read_needs_none")
         check_days(read.values, self._now())
+
         if not tool.is_read:
             return (yield from self.writes.perform(call, tool.operation, read, approve))
         if tool.name == LIST:
             return done_answer({"travellers": [*read_handles(self.travellers)]})
         return (yield from self._answer_read(tool, read))
 
-    def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
+    def _answer_read(self, tool: Tool, arguments: Arguments) -> ToolFlow:
         state = self.writes.state
         if tool.is_planned:
-            return (yield from find(tool.name, read.values, state.known_ids, self._today))
-        result = yield Invoke(tool.operation, read.values)
-        view = view_of(result, read.detail, read.contains)
-        state.remember(result, read.values, view)
+            search = find(tool.operation, arguments.values, state.known_ids, today=self._today)
+            return (yield from search)
+
+        result = yield Invoke(tool.operation, arguments.values)
+        view = view_of(result, arguments.detail, arguments.contains)
+        state.remember(result, arguments.values, view)
         return done_answer(view)
 
-    def _read(
-        self, call: ToolCall, name: object, arguments: object, *, by_code: bool
-    ) -> tuple[Tool, Arguments]:
+    def _find_tool(self, call: ToolCall, name: object) -> Tool:
+        """Return the tool of this name, and record it as that of the call."""
         tool = self._chosen.get(name) if isinstance(name, str) else None
         if tool is None:
             raise RefusedError("unknown_tool")
+
         call.tool = tool.name
-        if tool not in self.tools:
-            if tool.needs_journal and any(not tool_offered.is_read for tool_offered in self.tools):
+        if not self._is_available(tool):
+            offers_writes = any(not available.is_read for available in self.tools)
+            if tool.needs_journal and offers_writes:
                 raise RefusedError("journal_needed")
             raise RefusedError("writes_disabled")
-        read = tool.read(arguments)
-        if "travellers" in read.values:
-            handles = read_handles(self.travellers)
-            read = replace(read, values=with_travellers(read.values, handles))
-        call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
-        if read.confirmation_code is not None and not by_code:
+        return tool
+
+    def _read_arguments(
+        self, call: ToolCall, tool: Tool, arguments: object, *, by_code: bool
+    ) -> Arguments:
+        """Validate the arguments of a call, and record the ids in them."""
+        validated = tool.read(arguments)
+        values = validated.values
+        if "travellers" in values:
+            values = with_travellers(values, read_handles(self.travellers))
+            validated = replace(validated, values=values)
+
+        call.add_ids(**{name: values.get(name) for name in ("booking_id", "ticket_id", "id")})
+        if validated.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")
-        return tool, read
+        return validated
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""
         return time.time() + self.transport.session.skew
+
+
+def _interrupted_answer(call: ToolCall) -> Answer:
+    """Return what is recorded of a call that an interruption ended; nobody gets it."""
+    if call.is_sent:
+        return {"status": "unknown", "error": {"code": "interrupted", "outcome": "unknown"}}
+    return {"status": "failed", "error": {"code": "interrupted", "outcome": "not_sent"}}

@@ -1,6 +1,12 @@
 """Offer the methods of one client to an agent as tools.
 
-`ToolRunner` decides what a call does, as a generator; the two toolkits perform what it yields.
+`ToolRunner` decides what a call does, as a generator; the two toolkits perform what it yields:
+
+1. `Toolkit.call` gets the generator and the correlation id of the call from its runner.
+2. `drive` takes an effect of the generator, such as ``Invoke("bookings.get", {...})``.
+3. `_perform` calls the client, here ``ferry.bookings.get(...)``, or the caller's `approve` or
+   `audit`. `drive` gives the result or the error back to the generator.
+4. The generator returns the answer.
 """
 
 from __future__ import annotations
@@ -59,16 +65,23 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             raise ConfigurationError(
                 "ferry: Toolkit takes a Ferry, AsyncToolkit takes an AsyncFerry"
             )
-        for name, function in (("approve", approve), ("audit", audit)):
-            if iscoroutinefunction(function) and self._client is Ferry:
-                raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
-        if not (travellers is None or callable(travellers)):
-            read_handles(travellers)
-        self._ferry = ferry
+        if self._client is Ferry:
+            _refuse_async_function("approve", approve)
+            _refuse_async_function("audit", audit)
+        if travellers is not None and not callable(travellers):
+            read_handles(travellers)  # a function is called, and its result checked, at each call
+
         store = State() if state is None else AgentState(state)
-        budget = Budget(spend_limit, penalty_limit, store)
+        self._ferry = ferry
         self._runner = ToolRunner(
-            transport_of(ferry), tools, writes, approve, budget, audit, store, travellers
+            transport=transport_of(ferry),
+            choice=tools,
+            may_write=writes,
+            approve=approve,
+            budget=Budget(spend_limit, penalty_limit, store),
+            audit=audit,
+            store=store,
+            travellers=travellers,
         )
 
     def __repr__(self) -> str:
@@ -122,15 +135,18 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                 # > trips_find
             ```
         """
-        functions = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": strict_schema(tool.input_schema) if strict else tool.input_schema,
-                "strict": strict,
-            }
-            for tool in self.definitions()
-        ]
+        functions: list[dict[str, Any]] = []
+        for tool in self.definitions():
+            schema = tool.input_schema
+            functions.append(
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": strict_schema(schema) if strict else schema,
+                    "strict": strict,
+                }
+            )
+
         if api == "chat":
             return [{"type": "function", "function": function} for function in functions]
         return [{"type": "function", **function} for function in functions]
@@ -376,24 +392,34 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
     async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
         # A cancelled call still sends its audit record.
-        perform, shielded = partial(_perform_async, ferry), partial(_perform_shielded, ferry)
-        return await drive_async(flow, perform, shielded)
+        return await drive_async(
+            flow, partial(_perform_async, ferry), partial(_perform_shielded, ferry)
+        )
+
+
+def _refuse_async_function(setting: str, function: object) -> None:
+    if iscoroutinefunction(function):
+        raise ConfigurationError(f"{setting}: an async function requires AsyncToolkit")
+
+
+def _runner_of(toolkit: AnyToolkit[Any, Any, Any]) -> ToolRunner:
+    """Return what decides the calls; the attribute is private, so that editors do not offer it."""
+    return toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this module
 
 
 def definitions_of(
     toolkit: AnyToolkit[Any, Any, AnswerT], *, by_code: bool
 ) -> tuple[ToolDefinition[AnswerT], ...]:
     """Return the available tools, with codes for the approval of writes or without."""
-    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return tuple(
         tool.definition(approval=by_code, call=partial(toolkit.call, tool.name))
-        for tool in runner.tools
+        for tool in _runner_of(toolkit).tools
     )
 
 
 def state_of(toolkit: AsyncToolkit) -> State:
-    """Return where a toolkit keeps its state; the attribute is private."""
-    return toolkit._runner.store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    """Return where a toolkit keeps its state."""
+    return _runner_of(toolkit).store
 
 
 def put_question(toolkit: AsyncToolkit, request: ApprovalRequest) -> None:
@@ -402,26 +428,33 @@ def put_question(toolkit: AsyncToolkit, request: ApprovalRequest) -> None:
     Raises:
         RefusedError: Other questions were put meanwhile, and too many are not approved.
     """
-    writes = toolkit._runner.writes  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    writes = _runner_of(toolkit).writes
     writes.refusals.put(request, writes.clock())
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result
+    """Perform an effect; the result of an `AsyncFerry` or of an async function is a coroutine."""
     if isinstance(effect, CallHandler):
         return effect.function(effect.argument)
+
+    settings = transport_of(ferry).settings
     if effect.deadline is not None:
-        own = transport_of(ferry).settings.deadline
+        own = settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
-    if effect.operation in {"bookings.change", "orders.resume"}:
-        journal: Any = transport_of(ferry).settings.journal
-        if effect.operation == "bookings.change":
-            values = dict(effect.arguments)
-            values["to"] = values.pop("availabilities")
-            return orders.change(ferry, **values, journal=journal)
-        order_id = find_change(journal, **effect.arguments)
-        return orders.resume(ferry, order_id, journal=journal)
-    return attrgetter(effect.operation)(ferry)(**effect.arguments)
+
+    journal: Any = settings.journal
+    match effect.operation:
+        case "bookings.change":
+            arguments = dict(effect.arguments)
+            arguments["to"] = arguments.pop("availabilities")
+            return orders.change(ferry, **arguments, journal=journal)
+        case "orders.resume":
+            order_id = find_change(journal, **effect.arguments)
+            return orders.resume(ferry, order_id, journal=journal)
+        case operation:
+            method = attrgetter(operation)(ferry)
+            return method(**effect.arguments)
 
 
 async def _perform_async(ferry: AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

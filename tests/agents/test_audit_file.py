@@ -37,12 +37,12 @@ def tools_in(path):
 
 def test_records_are_appended(path):
     audit = AuditFile(path)
-    for tool in ("bookings_get", "bookings_create"):
-        audit(record(tool))
+    audit(record("bookings_get"))
+    audit(record("bookings_create"))
     assert tools_in(path) == ["bookings_get", "bookings_create"]
 
 
-def test_record_after_a_rotation_is_in_the_new_file(path):
+def test_a_record_after_a_rotation_is_kept(path):
     audit = AuditFile(path)
     audit(record("bookings_get"))
     path.rename(path.with_name("audit.1"))
@@ -50,7 +50,7 @@ def test_record_after_a_rotation_is_in_the_new_file(path):
     assert tools_in(path) == ["bookings_create"]
 
 
-def test_link_in_the_place_of_the_file_is_refused(path):
+def test_a_link_in_its_place_is_refused(path):
     audit = AuditFile(path)
     path.unlink()
     path.symlink_to(path.with_name("another"))

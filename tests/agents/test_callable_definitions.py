@@ -53,7 +53,7 @@ def framework_of(known_routes, toolkit_of, asyncio_portal):
     )
 
 
-def test_a_definition_is_called_with_a_mapping_or_with_json(framework_of):
+def test_a_definition_takes_a_mapping_or_json(framework_of):
     framework = framework_of(approve=approve_all)
     offers = result_of(framework.run("trips_find", TRIP))["offers"]
     wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}

@@ -3,6 +3,7 @@
 import time
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,7 +66,9 @@ def wish(toolkit):
     return {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
 
 
-def test_a_sailing_is_changed_in_three_calls(changing, asked, ferry, ferry_sandbox, journal):
+@pytest.fixture
+def change(changing, asked):
+    """A change of a sailing by a toolkit with limits: what was asked, and what came of it."""
     toolkit = changing(spend_limit={"EUR": 500}, penalty_limit={"EUR": 50})
     old = ticketed(toolkit)
     fee = toolkit.do("bookings_cancel_fee", id=old)
@@ -73,65 +76,101 @@ def test_a_sailing_is_changed_in_three_calls(changing, asked, ferry, ferry_sandb
     offer = offers(toolkit)[0]
     wanted = {"booking_id": old, "offer": offer["offer"]}
     changed = toolkit.do("bookings_change", **wanted)
-    (request,) = asked
-    assert (request.amount, request.currency) == (Decimal(offer["price"]), "EUR")
-    assert f"Book for {offer['price']} EUR" in request.summary
-    assert f"{fee['penalty_amount']} EUR is kept" in request.summary
-    assert f"{fee['refund_amount']} EUR is paid back" in request.summary
-    assert request.travellers == ('"Marguerite Okonkwo"',)
-    assert (changed["state"], changed["replaced"]) == ("confirmed", old)
-    assert changed["total_price"] == offer["price"]
-    shown = toolkit.do("bookings_get", booking_id=changed["booking_id"])
+    return SimpleNamespace(toolkit=toolkit, fee=fee, offer=offer, wanted=wanted, changed=changed)
+
+
+def test_a_sailing_is_changed_in_three_calls(change, ferry, ferry_sandbox, journal):
+    old = change.wanted["booking_id"]
+    assert (change.changed["state"], change.changed["replaced"]) == ("confirmed", old)
+    assert change.changed["total_price"] == change.offer["price"]
+    shown = change.toolkit.do("bookings_get", booking_id=change.changed["booking_id"])
     assert shown["stage"] == "ticketed"
     journey = shown["tickets"][0]["availability"]["outward"]["journey"]
     assert journey["depart_at"].startswith(LATER.isoformat())
-    assert stage_of(toolkit, old) == "voided"
+    assert stage_of(change.toolkit, old) == "voided"
     assert effects(ferry_sandbox)[-3:] == STEPS
     assert orders.unfinished(journal=journal) == ()
-    (ada,) = ferry.bookings.get(changed["booking_id"]).tickets[0].passengers
+    (ada,) = ferry.bookings.get(change.changed["booking_id"]).tickets[0].passengers
     assert (ada.doc_number, str(ada.birth_date)) == ("XK447", ADA["birth_date"])
+
+
+def test_a_person_is_asked_about_both_prices(change, asked):
+    (request,) = asked
+    assert (request.amount, request.currency) == (Decimal(change.offer["price"]), "EUR")
+    assert f"Book for {change.offer['price']} EUR" in request.summary
+    assert f"{change.fee['penalty_amount']} EUR is kept" in request.summary
+    assert f"{change.fee['refund_amount']} EUR is paid back" in request.summary
+    assert request.travellers == ('"Marguerite Okonkwo"',)
+
+
+def test_a_change_is_not_made_twice(change, asked):
     asked.clear()
-    assert toolkit.fail("bookings_change", "already_done", **wanted)["result"] == changed
-    again = toolkit.fail("bookings_create", "already_done", offer=offer["offer"], passengers=[ADA])
-    assert again["result"] == changed
+    again = change.toolkit.fail("bookings_change", "already_done", **change.wanted)
+    assert again["result"] == change.changed
+    booking = {"offer": change.offer["offer"], "passengers": [ADA]}
+    again = change.toolkit.fail("bookings_create", "already_done", **booking)
+    assert again["result"] == change.changed
     assert asked == []
 
 
-def test_a_change_in_vain_asks_nobody(changing, asked, sending_nothing):
+@pytest.fixture
+def refuse_change(changing, asked, sending_nothing):
+    """Call for a change that is refused without a question; return the error."""
     toolkit = changing(spend_limit={"EUR": 40})
-    first = offers(toolkit, on=DAY.isoformat())[0]["offer"]
-    held = toolkit.do("bookings_create", offer=first, passengers=[ADA])
-    named = {"booking_id": held["booking_id"]}
-    (offer, *_), (two, *_), (car, *_) = (
-        offers(toolkit, **changes)
-        for changes in ({}, {"passengers": TRAVELLERS * 2}, {"vehicle": "Fiat 500"})
-    )
-    wanted = {**named, "offer": offer["offer"]}
 
-    def refused(*rows):
+    def call(code, **wanted):
         asked.clear()
         with sending_nothing():
-            for code, changes in rows:
-                last = toolkit.fail("bookings_change", code, **{**wanted, **changes})
+            refused = toolkit.fail("bookings_change", code, **wanted)
         assert asked == []
-        return last
+        return refused
 
-    last = refused(("not_changeable", {}), ("unseen_id", {"booking_id": "b-1"}))
-    assert last["field"] == "booking_id"
-    issued(toolkit, **named)
-    refused(
-        ("party_changed", {"offer": two["offer"]}),
-        ("party_changed", {"offer": car["offer"]}),
-        ("spend_limit", {"expect_total": "30.00"}),
-        ("unseen_id", {"offer": "xyz9"}),
-    )
-    toolkit.do("bookings_cancel", **named)
-    refused(("already_cancelled", {}))
+    call.toolkit = toolkit
+    return call
 
 
-def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
-    toolkit, sending_nothing, ferry_sandbox
-):
+@pytest.fixture
+def held(refuse_change):
+    """The id of a booking that is not paid."""
+    first = offers(refuse_change.toolkit, on=DAY.isoformat())[0]["offer"]
+    booking = refuse_change.toolkit.do("bookings_create", offer=first, passengers=[ADA])
+    return booking["booking_id"]
+
+
+@pytest.fixture
+def paid(refuse_change, held):
+    """The id of a booking that is paid and issued."""
+    return issued(refuse_change.toolkit, held)
+
+
+def test_an_unpaid_booking_is_not_changed(refuse_change, held):
+    offer = offers(refuse_change.toolkit)[0]["offer"]
+    refuse_change("not_changeable", booking_id=held, offer=offer)
+
+
+def test_an_unknown_booking_is_not_changed(refuse_change):
+    offer = offers(refuse_change.toolkit)[0]["offer"]
+    assert refuse_change("unseen_id", booking_id="b-1", offer=offer)["field"] == "booking_id"
+
+
+def test_a_change_that_does_not_fit_is_refused(refuse_change, paid):
+    toolkit = refuse_change.toolkit
+    two_travellers = offers(toolkit, passengers=TRAVELLERS * 2)[0]["offer"]
+    with_vehicle = offers(toolkit, vehicle="Fiat 500")[0]["offer"]
+    offer = offers(toolkit)[0]["offer"]
+    refuse_change("party_changed", booking_id=paid, offer=two_travellers)
+    refuse_change("party_changed", booking_id=paid, offer=with_vehicle)
+    refuse_change("spend_limit", booking_id=paid, offer=offer, expect_total="30.00")
+    refuse_change("unseen_id", booking_id=paid, offer="xyz9")
+
+
+def test_a_cancelled_booking_is_not_changed(refuse_change, paid):
+    offer = offers(refuse_change.toolkit)[0]["offer"]
+    refuse_change.toolkit.do("bookings_cancel", booking_id=paid)
+    refuse_change("already_cancelled", booking_id=paid, offer=offer)
+
+
+def test_a_fee_that_rises_meanwhile_changes_nothing(toolkit, sending_nothing, ferry_sandbox):
     def slowly(_):
         days = (DAY - ferry_sandbox.clock.now().date()).days
         ferry_sandbox.clock.advance(timedelta(days=days, hours=-9))
@@ -143,10 +182,17 @@ def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
         assert toolkit.fail("bookings_change", "penalty_exceeded", **wanted)["next_step"]
 
 
-@pytest.mark.parametrize("reads", range(1, 5))
-def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
-    toolkit, ferry_sandbox, reads
-):
+@pytest.mark.parametrize(
+    ("reads", "code"),
+    [
+        (1, "penalty_exceeded"),
+        (2, "penalty_exceeded"),
+        (3, "change_incomplete"),
+        (4, "change_incomplete"),
+    ],
+    ids=["1 read", "2 reads", "3 reads", "4 reads"],
+)
+def test_a_refund_that_falls_keeps_the_old_booking(toolkit, ferry_sandbox, reads, code):
     def agree(_):
         low = {"field": "refund_amount", "value": "0.01"}
         ferry_sandbox.faults.add("unknown_enum", "bookings.cancel_fee", after=reads, times=9, **low)
@@ -154,13 +200,12 @@ def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
 
     wanted = wish(toolkit)
     runner_of(toolkit).approve = agree
-    code = "penalty_exceeded" if reads < 3 else "change_incomplete"
     refused = toolkit.fail("bookings_change", code, "failed", **wanted)
     assert Decimal(refused["min_refund"]) > Decimal(refused["refund"]) == Decimal("0.01")
     assert stage_of(toolkit, wanted["booking_id"]) == "ticketed"
 
 
-def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit, asked):
+def test_a_dearer_place_costs_the_named_price(toolkit, asked):
     old = ticketed(toolkit)
     trip = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06"}
     found = toolkit.do("trips_find", **trip, passengers=TRAVELLERS)
@@ -175,7 +220,7 @@ def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit, asked)
     assert changed["total_price"] == refused["found"]
 
 
-def test_both_bookings_are_named_if_the_old_one_stays(toolkit, ferry_sandbox):
+def test_both_bookings_are_named_if_both_stay(toolkit, ferry_sandbox):
     wanted = wish(toolkit)
     ferry_sandbox.faults.add("refused", "bookings.cancel")
     half = toolkit.fail("bookings_change", "change_incomplete", "failed", **wanted)["result"]
@@ -186,43 +231,70 @@ def test_both_bookings_are_named_if_the_old_one_stays(toolkit, ferry_sandbox):
     assert again["result"]["booking_id"] == half["booking_id"]
 
 
-def test_without_a_journal_no_booking_is_changed(changing, sending_nothing):
-    for writes, code in ((True, "journal_needed"), (False, "writes_disabled")):
-        toolkit = changing(client={"deadline": 30}, writes=writes)
-        assert "bookings_change" not in {one.name for one in toolkit.definitions()}
-        with sending_nothing():
-            toolkit.fail("bookings_change", code, booking_id="b", offer="o")
+@pytest.mark.parametrize(
+    ("writes", "code"),
+    [
+        pytest.param(True, "journal_needed", id="writing"),
+        pytest.param(False, "writes_disabled", id="reading"),
+    ],
+)
+def test_without_a_journal_no_booking_is_changed(changing, sending_nothing, writes, code):
+    toolkit = changing(client={"deadline": 30}, writes=writes)
+    assert "bookings_change" not in {tool.name for tool in toolkit.definitions()}
+    with sending_nothing():
+        toolkit.fail("bookings_change", code, booking_id="b", offer="o")
+
+
+TWO_CROSSINGS = {
+    "origin": "Barcelona",
+    "destination": "Tunis",
+    "on": "2050-06-06",
+    "passengers": TRAVELLERS,
+    "limit": 3,
+}
+
+
+def test_a_search_without_a_company_suggests_changes(toolkit):
+    assert "`changes`" in toolkit.call("trips_find", TWO_CROSSINGS)["notes"][0]
+
+
+def test_two_crossings_are_separate_tickets(toolkit):
+    answer = toolkit.call("trips_find", {**TWO_CROSSINGS, "changes": 1})
+    assert any("separate tickets" in note for note in answer["notes"])
+    found = result_of(answer)
+    assert len(found["connections"]) <= 3
+    assert found["destination"].startswith("TNLGN")
+
+
+def test_a_connection_costs_both_of_its_offers(toolkit):
+    found = toolkit.do("trips_find", **TWO_CROSSINGS, changes=1)
+    connection = found["connections"][0]
+    prices = {offer["offer"]: Decimal(offer["price"]) for offer in found["offers"]}
+    assert Decimal(connection["price"]) == sum(prices[offer] for offer in connection["offers"])
 
 
 def test_two_crossings_are_booked_one_by_one(toolkit):
-    trip = {"origin": "Barcelona", "destination": "Tunis", "on": "2050-06-06"}
-    query = {**trip, "passengers": TRAVELLERS, "limit": 3}
-    assert "`changes`" in toolkit.call("trips_find", query)["notes"][0]
-    answer = toolkit.call("trips_find", {**query, "changes": 1})
-    found = result_of(answer)
-    assert any("separate tickets" in note for note in answer["notes"])
-    connection = found["connections"][0]
-    assert len(found["connections"]) <= 3
-    prices = {one["offer"]: Decimal(one["price"]) for one in found["offers"]}
-    assert Decimal(connection["price"]) == sum(prices[one] for one in connection["offers"])
-    assert found["destination"].startswith("TNLGN")
+    found = toolkit.do("trips_find", **TWO_CROSSINGS, changes=1)
     held = [
-        toolkit.do("bookings_create", offer=one, passengers=PASSENGERS)
-        for one in connection["offers"]
+        toolkit.do("bookings_create", offer=offer, passengers=PASSENGERS)
+        for offer in found["connections"][0]["offers"]
     ]
-    legs = []
-    for one in held:
-        named = {"booking_id": one["booking_id"]}
-        paid = toolkit.do("bookings_confirm", **named, expect_total=one["total_price"])
-        assert paid["status"] == "confirmed"
-        legs.append(toolkit.do("bookings_get", **named))
-    assert [one["payment_status"] for one in legs] == ["paid", "paid"]
-    first, second = (one["tickets"][0]["availability"]["outward"]["journey"] for one in legs)
+    crossings = []
+    for booking in held:
+        named = {"booking_id": booking["booking_id"]}
+        toolkit.do("bookings_confirm", **named, expect_total=booking["total_price"])
+        read = toolkit.do("bookings_get", **named)
+        assert read["payment_status"] == "paid"
+        crossings.append(read["tickets"][0]["availability"]["outward"]["journey"])
+    first, second = crossings
     assert first["arrive_port_name"] == second["depart_port_name"] != first["depart_port_name"]
     assert first["arrive_at"] < second["depart_at"]
-    for name, value in (("back", "2050-06-09"), ("flexible", 2)):
-        wrong = {**query, "changes": 1, name: value}
-        assert toolkit.fail("trips_find", "invalid_arguments", **wrong)["field"] == name
+
+
+@pytest.mark.parametrize(("name", "value"), [("back", "2050-06-09"), ("flexible", 2)])
+def test_changes_go_with_no_way_back(toolkit, name, value):
+    wrong = {**TWO_CROSSINGS, "changes": 1, name: value}
+    assert toolkit.fail("trips_find", "invalid_arguments", **wrong)["field"] == name
 
 
 def test_a_booking_of_handles_is_changed_without_them(changing):
@@ -234,13 +306,13 @@ def test_a_booking_of_handles_is_changed_without_them(changing):
     assert changed["state"] == "confirmed"
 
 
-def test_what_is_not_known_of_a_traveller_is_left_out():
+def test_unknown_data_of_a_traveller_is_left_out():
     ada = TicketPassenger(first_name="Ada", last_name="Reyes", birth_date="1990-04-02", card="gold")
     (same,) = _party(Ticket.model_construct(passengers=(ada,)), ["Adult"])
     assert (same.last_name, same.type) == ("Reyes", "Adult")
 
 
-def test_a_change_of_unknown_outcome_is_not_made_again(
+def test_a_change_of_unknown_outcome_is_not_repeated(
     toolkit, ferry_sandbox, sending_nothing, journal
 ):
     wanted = wish(toolkit)
@@ -256,9 +328,7 @@ def test_a_change_of_unknown_outcome_is_not_made_again(
 
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("lost", ["bookings.confirm", "bookings.cancel"])
-def test_a_change_whose_reply_was_lost_goes_on_when_it_is_repeated(
-    changing, asked, ferry_sandbox, lost
-):
+def test_a_change_with_a_lost_reply_goes_on(changing, asked, ferry_sandbox, lost):
     toolkit = changing(deadline=5, spend_limit={"EUR": 100})
     wanted = wish(toolkit)
     faults, before = ferry_sandbox.faults, len(ferry_sandbox.counters.effects)
@@ -280,7 +350,7 @@ def test_a_change_whose_reply_was_lost_goes_on_when_it_is_repeated(
 
 
 @pytest.mark.usefixtures("look_once")
-def test_a_change_that_did_not_happen_may_be_made_again(changing, ferry_sandbox, journal):
+def test_a_change_that_failed_may_be_repeated(changing, ferry_sandbox, journal):
     toolkit = changing(deadline=5)
     wanted = wish(toolkit)
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
@@ -293,28 +363,38 @@ def test_a_change_that_did_not_happen_may_be_made_again(changing, ferry_sandbox,
     assert toolkit.do("bookings_change", **wanted)["state"] == "confirmed"
 
 
-@pytest.mark.parametrize("answer", [False, True])
-def test_only_a_change_that_is_made_counts_as_spent_also_after_it_is_cancelled(
-    changing, tmp_path, answer
-):
+@pytest.fixture
+def spending(changing, tmp_path):
+    """A toolkit that may spend the price of two bookings, and an offer for its first one."""
     limits = {"spend_limit": {"EUR": 40}, "penalty_limit": {"EUR": 50}}
     toolkit = changing(**limits, state=tmp_path / "state.db")
-    old, offer = ticketed(toolkit), offers(toolkit)[0]
-    assert Decimal(offer["price"]) * 3 > 40 > Decimal(offer["price"]) * 2
-    runner_of(toolkit).approve = lambda _: answer
-    changed = toolkit.call("bookings_change", {"booking_id": old, "offer": offer["offer"]})
-    assert changed["status"] == ("done" if answer else "refused")
-    runner_of(toolkit).approve = lambda _: True
+    wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
+    price = Decimal(offers(toolkit)[0]["price"])
+    assert price * 3 > 40 > price * 2
+    return toolkit, wanted
+
+
+def another_booking(toolkit):
     trip = {"on": (LATER + timedelta(days=1)).isoformat()}
-    wanted = {"offer": offers(toolkit, **trip)[0]["offer"], "passengers": PASSENGERS}
-    if not answer:
-        toolkit.do("bookings_create", **wanted)
-        return
-    toolkit.fail("bookings_create", "spend_limit", **wanted)
-    toolkit.do("bookings_cancel", booking_id=result_of(changed)["booking_id"])
-    wanted = {"offer": offer["offer"], "passengers": [ADA]}
-    refused = toolkit.fail("bookings_create", "spend_limit", **wanted)
-    assert Decimal(refused["spent"]) > Decimal(offer["price"]), "with the first booking"
+    return {"offer": offers(toolkit, **trip)[0]["offer"], "passengers": PASSENGERS}
+
+
+def test_a_declined_change_is_not_spent(spending):
+    toolkit, wanted = spending
+    runner_of(toolkit).approve = lambda _: False
+    toolkit.fail("bookings_change", "declined", **wanted)
+    runner_of(toolkit).approve = lambda _: True
+    toolkit.do("bookings_create", **another_booking(toolkit))
+
+
+def test_a_change_is_spent_even_if_cancelled(spending):
+    toolkit, wanted = spending
+    changed = toolkit.do("bookings_change", **wanted)
+    toolkit.fail("bookings_create", "spend_limit", **another_booking(toolkit))
+    toolkit.do("bookings_cancel", booking_id=changed["booking_id"])
+    again = {"offer": wanted["offer"], "passengers": [ADA]}
+    refused = toolkit.fail("bookings_create", "spend_limit", **again)
+    assert Decimal(refused["spent"]) > Decimal(changed["total_price"]), "with the first booking"
 
 
 def test_a_change_is_approved_by_a_code(toolkit):

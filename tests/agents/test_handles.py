@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from ferry_sdk import ConfigurationError, Traveller
-from tests.agents.agent import result_of
+from tests.agents.agent import error, result_of
 
 DOCUMENT = {"doc_type": "Passport", "doc_number": "XK4471902"}
 ZOE = {"first_name": "Zoë", "last_name": "Núñez", "gender": "Female"}
@@ -19,50 +19,71 @@ PRIVATE = ("Zoë", "Núñez", "Iñigo", "Hara", "XK4471902", "1991-", "2041-08")
 SEARCH = {"origin": "Dover", "destination": "Calais", "on": "2050-07-12"}
 
 
+def take_party():
+    return PARTY
+
+
 @pytest.mark.usefixtures("known_routes")
-def test_travellers_are_booked_by_their_handles(toolkit_of, agree, asked):
+@pytest.mark.parametrize("travellers", [PARTY, take_party], ids=["mapping", "function"])
+def test_travellers_are_booked_by_their_handles(toolkit_of, agree, asked, travellers):
     records = []
-    for travellers in (PARTY, lambda: PARTY):
-        asked.clear()
-        toolkit = toolkit_of(
-            {"deadline": 30},
-            tools="journey",
-            writes=True,
-            approve=agree,
-            audit=records.append,
-            travellers=travellers,
-        )
-        answers = [toolkit.call("travellers_list")]
-        assert result_of(answers[0]) == {"travellers": ["t1", "the son"]}
-        party = {"travellers": ["the son", "t1"]}
-        answers.append(toolkit.call("trips_find", {**SEARCH, **party}))
-        offer = result_of(answers[1])["offers"][0]["offer"]
-        answers.append(toolkit.call("bookings_create", {"offer": offer, **party}))
-        made = result_of(answers[2])["booking_id"]
-        answers.append(toolkit.call("bookings_get", {"booking_id": made}))
-        (request,) = asked
-        assert request.travellers == ('"Iñigo O\'Hara"', '"Zoë Núñez"')
-        shown = json.dumps([answers, [repr(one) for one in records]], ensure_ascii=False)
-        assert [one for one in PRIVATE if one in shown] == []
+    toolkit = toolkit_of(
+        {"deadline": 30},
+        tools="journey",
+        writes=True,
+        approve=agree,
+        audit=records.append,
+        travellers=travellers,
+    )
+    party = {"travellers": ["the son", "t1"]}
+    listed = toolkit.call("travellers_list")
+    found = toolkit.call("trips_find", {**SEARCH, **party})
+    offer = result_of(found)["offers"][0]["offer"]
+    made = toolkit.call("bookings_create", {"offer": offer, **party})
+    read = toolkit.call("bookings_get", {"booking_id": result_of(made)["booking_id"]})
+
+    assert result_of(listed) == {"travellers": ["t1", "the son"]}
+    (request,) = asked
+    assert request.travellers == ('"Iñigo O\'Hara"', '"Zoë Núñez"')
+    audited = [repr(record) for record in records]
+    shown = json.dumps([listed, found, made, read, audited], ensure_ascii=False)
+    assert [private for private in PRIVATE if private in shown] == []
 
 
-def test_one_way_of_naming_travellers_is_offered_and_a_wrong_handle_refused(toolkit_of):
-    for tools in ("journey", "all"):
-        for travellers in (None, PARTY):
-            toolkit = toolkit_of(tools=tools, writes=True, travellers=travellers)
-            offered = {one.name: one.input_schema for one in toolkit.definitions()}
-            assert ("travellers_list" in offered) is (travellers is not None)
-            for name in offered.keys() & {"trips_find", "bookings_create", "availability_search"}:
-                fields = offered[name]["properties"].keys() & {"passengers", "travellers"}
-                assert fields == {"travellers" if travellers else "passengers"}
-            text = json.dumps(offered)
-            assert ("last_name" in text) is (travellers is None)
+@pytest.mark.parametrize("tools", ["journey", "all"])
+@pytest.mark.parametrize(
+    ("travellers", "field"),
+    [pytest.param(None, "passengers", id="data"), pytest.param(PARTY, "travellers", id="handles")],
+)
+def test_one_way_of_naming_travellers_is_offered(toolkit_of, tools, travellers, field):
+    toolkit = toolkit_of(tools=tools, writes=True, travellers=travellers)
+    offered = {tool.name: tool.input_schema for tool in toolkit.definitions()}
+    assert ("travellers_list" in offered) is (travellers is not None)
+    for name in offered.keys() & {"trips_find", "bookings_create", "availability_search"}:
+        assert offered[name]["properties"].keys() & {"passengers", "travellers"} == {field}
+    assert ("last_name" in json.dumps(offered)) is (travellers is None)
+
+
+@pytest.mark.parametrize("handles", [["t1", "t9"], ["t1", "t1"]], ids=["unknown", "twice"])
+def test_a_wrong_handle_is_refused(toolkit_of, handles):
     toolkit = toolkit_of(tools="journey", travellers=PARTY)
-    for handles in (["t1", "t9"], ["t1", "t1"]):
-        error = toolkit.call("trips_find", {**SEARCH, "travellers": handles})["error"]
-        assert (error["code"], error["field"]) == ("invalid_arguments", "travellers.1"), handles
+    answer = toolkit.call("trips_find", {**SEARCH, "travellers": handles})
+    assert error(answer, "invalid_arguments")["field"] == "travellers.1"
+
+
+def test_a_function_may_return_nobody(toolkit_of):
     nobody = toolkit_of(travellers=lambda: None)
     assert result_of(nobody.call("travellers_list")) == {"travellers": []}
-    for wrong in ({"t1": {"first_name": "Ada"}}, {1: PARTY["t1"]}, [PARTY["t1"]]):
-        with pytest.raises(ConfigurationError, match="travellers"):
-            toolkit_of(travellers=wrong)
+
+
+@pytest.mark.parametrize(
+    "travellers",
+    [
+        pytest.param({"t1": {"first_name": "Ada"}}, id="no traveller"),
+        pytest.param({1: PARTY["t1"]}, id="no label"),
+        pytest.param([PARTY["t1"]], id="a list"),
+    ],
+)
+def test_another_form_of_travellers_is_refused(toolkit_of, travellers):
+    with pytest.raises(ConfigurationError, match="travellers"):
+        toolkit_of(travellers=travellers)

@@ -7,17 +7,28 @@ import pytest
 from tests.agents.agent import approve_all, error, order, result_of
 
 
-@pytest.mark.parametrize("limit", [{"EUR": 1}, {"USD": 10_000}, {}])
-def test_a_penalty_above_the_limit_is_refused(toolkit_of, sending_nothing, limit):
+@pytest.mark.parametrize(
+    ("tool", "subject"),
+    [("bookings_cancel", "booking_id"), ("tickets_cancel", "ticket_id")],
+    ids=["booking", "ticket"],
+)
+@pytest.mark.parametrize(
+    ("limit", "problem"),
+    [
+        pytest.param({"EUR": 1}, "is more than allowed", id="too low"),
+        pytest.param({"USD": 10_000}, "the limit is in USD", id="another currency"),
+        pytest.param({}, "the limit is in no currency", id="no currency"),
+    ],
+)
+def test_a_penalty_above_the_limit_is_refused(
+    toolkit_of, sending_nothing, limit, problem, tool, subject
+):
     toolkit = toolkit_of(writes=True, approve=approve_all, penalty_limit=limit)
-    confirmed = toolkit.book_and_pay()
+    named = {subject: toolkit.book_and_pay()[subject]}
     with sending_nothing():
-        for name in ("ticket_id", "booking_id"):
-            named = {name: confirmed[name]}
-            refused = toolkit.fail(f"{name[:-3]}s_cancel", "penalty_limit", **named)
+        refused = toolkit.fail(tool, "penalty_limit", **named)
     assert float(refused["penalty"]) > 1
-    words = {"EUR": "is more than allowed", "USD": "the limit is in USD"}
-    assert words.get("".join(limit), "the limit is in no currency") in refused["message"]
+    assert problem in refused["message"]
 
 
 def fee_of(toolkit, some_id):
@@ -34,35 +45,74 @@ def book_round_trip(toolkit):
     return toolkit.pay(booking["booking_id"])["booking_id"]
 
 
-@pytest.mark.parametrize("is_known", [True, False], ids=["of a booking", "by themselves"])
-def test_penalties_of_all_tickets_of_a_booking_add_up(toolkit_of, sending_nothing, is_known):
-    booking_id = book_round_trip(toolkit_of(writes=True, approve=approve_all))
-    tickets = penalties_of(toolkit_of(), booking_id)
-    total = sum(penalty for _, penalty in tickets)
-    (first, _), (second, last) = tickets
-    short, enough = (
-        toolkit_of(writes=True, approve=approve_all, penalty_limit={"EUR": limit})
-        for limit in (total - Decimal("0.01"), total)
-    )
-    for toolkit in (short, enough):
-        if is_known:
-            toolkit.do("bookings_get", booking_id=booking_id)
-        for ticket_id in (first, second):
-            toolkit.do("tickets_get", ticket_id=ticket_id)
-    with sending_nothing():
-        if is_known:
-            short.fail("bookings_cancel", "penalty_limit", booking_id=booking_id)
-        refused = short.perform("tickets_cancel", {"ticket_id": first}, approve=lambda _: False)
-        error(refused, "declined")
-    short.do("tickets_cancel", ticket_id=first)
-    with sending_nothing():
-        refused = short.fail("tickets_cancel", "penalty_limit", ticket_id=second)
-    assert Decimal(refused["penalty"]) == last
-    assert Decimal(refused["kept"]) == total - last
-    enough.do("tickets_cancel", ticket_id=second)
+class RoundTrip:
+    """A paid booking of two tickets.
+
+    Attributes:
+        booking_id: Its id.
+        first: The id of its first ticket.
+        second: The id of the other one.
+        last_penalty: That of the second ticket.
+        total: The penalties of both.
+    """
+
+    def __init__(self, toolkit_of):
+        self._toolkit_of = toolkit_of
+        self.booking_id = book_round_trip(toolkit_of(writes=True, approve=approve_all))
+        tickets = penalties_of(toolkit_of(), self.booking_id)
+        (self.first, first_penalty), (self.second, self.last_penalty) = tickets
+        self.total = first_penalty + self.last_penalty
+
+    def toolkit(self, limit, *, knows_booking):
+        """Return a toolkit that has shown the tickets, and perhaps their booking."""
+        toolkit = self._toolkit_of(writes=True, approve=approve_all, penalty_limit={"EUR": limit})
+        if knows_booking:
+            toolkit.do("bookings_get", booking_id=self.booking_id)
+        toolkit.do("tickets_get", ticket_id=self.first)
+        toolkit.do("tickets_get", ticket_id=self.second)
+        return toolkit
 
 
-def test_penalties_of_different_bookings_are_counted_separately(toolkit_of):
+@pytest.fixture
+def trip(toolkit_of):
+    return RoundTrip(toolkit_of)
+
+
+CENT = Decimal("0.01")
+either_way = pytest.mark.parametrize(
+    "knows_booking", [True, False], ids=["of a booking", "by themselves"]
+)
+
+
+@either_way
+def test_penalties_of_a_booking_add_up(trip, sending_nothing, knows_booking):
+    toolkit = trip.toolkit(trip.total - CENT, knows_booking=knows_booking)
+    with sending_nothing():
+        declined = toolkit.perform(
+            "tickets_cancel", {"ticket_id": trip.first}, approve=lambda _: False
+        )
+    error(declined, "declined")  # and no longer counted
+    toolkit.do("tickets_cancel", ticket_id=trip.first)
+    with sending_nothing():
+        refused = toolkit.fail("tickets_cancel", "penalty_limit", ticket_id=trip.second)
+    assert Decimal(refused["penalty"]) == trip.last_penalty
+    assert Decimal(refused["kept"]) == trip.total - trip.last_penalty
+
+
+@either_way
+def test_penalties_up_to_the_limit_are_allowed(trip, knows_booking):
+    toolkit = trip.toolkit(trip.total, knows_booking=knows_booking)
+    toolkit.do("tickets_cancel", ticket_id=trip.first)
+    toolkit.do("tickets_cancel", ticket_id=trip.second)
+
+
+def test_a_booking_costs_the_penalties_of_its_tickets(trip, sending_nothing):
+    toolkit = trip.toolkit(trip.total - CENT, knows_booking=True)
+    with sending_nothing():
+        toolkit.fail("bookings_cancel", "penalty_limit", booking_id=trip.booking_id)
+
+
+def test_penalties_of_different_bookings_count_separately(toolkit_of):
     maker = toolkit_of(writes=True, approve=approve_all)
     both = [maker.book_and_pay(which)["booking_id"] for which in (0, 1)]
     fees = [fee_of(maker, one)["penalty_amount"] for one in both]
@@ -89,7 +139,7 @@ def test_an_unresolved_penalty_counts_until_it_is_settled(toolkit_of, ferry_sand
     toolkit.do("tickets_cancel", ticket_id=second)
 
 
-def test_only_a_refund_smaller_than_previewed_adds_a_note(toolkit, ferry_sandbox):
+def test_a_refund_as_previewed_adds_no_note(toolkit):
     booking_id = toolkit.book_and_pay()["booking_id"]
     fee = fee_of(toolkit, booking_id)
     assert Decimal(fee["penalty_amount"]) > 0
@@ -97,6 +147,9 @@ def test_only_a_refund_smaller_than_previewed_adds_a_note(toolkit, ferry_sandbox
     answer = toolkit.call("bookings_cancel", limited)
     assert result_of(answer)["refund_amount"] == fee["refund_amount"]
     assert "notes" not in answer
+
+
+def test_a_smaller_refund_adds_a_note(toolkit, ferry_sandbox):
     booking_id = toolkit.book_and_pay()["booking_id"]
     lost = Decimal(fee_of(toolkit, booking_id)["refund_amount"]) - 1
     ferry_sandbox.faults.add("unknown_enum", "bookings.cancel", field="refund_amount", value="1.00")

@@ -23,7 +23,7 @@ def tokens(value):
     return -(-len(json.dumps(value, ensure_ascii=False)) // 4)
 
 
-def test_a_sentence_becomes_a_paid_booking_in_few_calls(ferry, record_property):
+def test_a_sentence_becomes_a_booking_in_few_calls(ferry, record_property):
     agent = ShortWay(Toolkit(ferry, writes=True))
     booking = agent.book()
     record_property("calls of the short way to a booking, with a code", len(agent.calls))
@@ -34,7 +34,7 @@ def test_a_sentence_becomes_a_paid_booking_in_few_calls(ferry, record_property):
     assert len(agent.calls) <= MOST_CALLS
 
 
-def test_with_an_approver_the_short_way_is_three_calls(toolkit_of):
+def test_an_approver_makes_it_three_calls(toolkit_of):
     agent = ShortWay(toolkit_of({"deadline": 30}, writes=True, approve=approve_all))
     assert agent.pay(agent.book())["status"] == "confirmed"
     assert agent.calls == ["trips_find", "bookings_create", "bookings_confirm"]
@@ -54,36 +54,62 @@ def test_the_tool_list_is_short(ferry, journal, record_property):
     assert with_results <= MOST_TOKENS_WITH_OUTPUT_SCHEMAS
 
 
-def test_the_offered_tools_are_chosen_and_no_text_or_argument_is_of_another(ferry):
+def test_texts_name_no_tool_that_is_not_offered(ferry):
     offered = Toolkit(ferry, writes=True).definitions()
     text = json.dumps([(one.description, one.input_schema, one.output_schema) for one in offered])
     assert [name for name in TOOLS.keys() - {one.name for one in offered} if name in text] == []
-    for chosen in (["bookings_get", "catalogue_ports"], {"catalogue_ports", "bookings_get"}):
-        toolkit = Toolkit(ferry, tools=chosen)
-        assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
-        assert toolkit.call("places_find", {"text": "Dover"})["error"]["code"] == "unknown_tool"
-    assert {one.name for one in Toolkit(ferry, tools="all", writes=True).definitions()} == {
+
+
+@pytest.mark.parametrize("kind", [list, set])
+def test_tools_are_offered_by_name(ferry, kind):
+    toolkit = Toolkit(ferry, tools=kind(["catalogue_ports", "bookings_get"]))
+    assert [tool.name for tool in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
+    assert toolkit.call("places_find", {"text": "Dover"})["error"]["code"] == "unknown_tool"
+
+
+def test_all_tools_are_those_without_a_journal(ferry):
+    offered = Toolkit(ferry, tools="all", writes=True).definitions()
+    assert {tool.name for tool in offered} == {
         name for name, tool in TOOLS.items() if not tool.needs_journal
     }
+
+
+def test_a_write_of_a_reading_toolkit_is_refused(ferry):
     assert Toolkit(ferry).call("bookings_create")["error"]["code"] == "writes_disabled"
-    for wrong in ("jurney", ["trips_find", "trips_fnd"]):
-        with pytest.raises(ConfigurationError, match=r"jurney|trips_fnd"):
-            Toolkit(ferry, tools=wrong)
-    for tools, has_selections in (("journey", False), ("all", True)):
-        toolkit = Toolkit(ferry, tools=tools, writes=True)
-        create = next(one for one in toolkit.definitions() if one.name == "bookings_create")
-        schema = create.input_schema
-        assert ("availabilities" in schema["properties"]) is has_selections
-        assert ("offer" in schema["required"]) is not has_selections
 
 
-def test_a_result_of_twenty_offers_is_short(ferry, record_property):
-    toolkit = Toolkit(ferry)
-    for origin, destination in (("Dover", "Calais"), ("Piraeus", "Heraklion")):
-        for back in (None, str(DAY + timedelta(7))):
-            trip = {"origin": origin, "destination": destination, "on": str(DAY), "back": back}
-            answer = toolkit.call("trips_find", {**trip, "passengers": TWO, "limit": 20})
-            shown = len(result_of(answer)["offers"])
-            way = f"{origin} to {destination}{' and back' if back else ''}"
-            record_property(f"tokens of {shown} offers from {way}", tokens(answer))
-            assert tokens(answer) <= MOST_TOKENS_OF_20_OFFERS
+@pytest.mark.parametrize(
+    ("tools", "wrong"), [("jurney", "jurney"), (["trips_find", "trips_fnd"], "trips_fnd")]
+)
+def test_an_unknown_choice_is_named(ferry, tools, wrong):
+    with pytest.raises(ConfigurationError, match=wrong):
+        Toolkit(ferry, tools=tools)
+
+
+@pytest.mark.parametrize(("tools", "has_selections"), [("journey", False), ("all", True)])
+def test_selections_are_offered_with_their_search(ferry, tools, has_selections):
+    offered = Toolkit(ferry, tools=tools, writes=True).definitions()
+    (schema,) = [tool.input_schema for tool in offered if tool.name == "bookings_create"]
+    assert ("availabilities" in schema["properties"]) is has_selections
+    assert ("offer" in schema["required"]) is not has_selections
+
+
+WEEK_LATER = str(DAY + timedelta(7))
+
+
+@pytest.mark.parametrize(
+    ("origin", "destination", "back"),
+    [
+        ("Dover", "Calais", None),
+        ("Dover", "Calais", WEEK_LATER),
+        ("Piraeus", "Heraklion", None),
+        ("Piraeus", "Heraklion", WEEK_LATER),
+    ],
+)
+def test_a_result_of_twenty_offers_is_short(ferry, record_property, origin, destination, back):
+    trip = {"origin": origin, "destination": destination, "on": str(DAY), "back": back}
+    answer = Toolkit(ferry).call("trips_find", {**trip, "passengers": TWO, "limit": 20})
+    shown = len(result_of(answer)["offers"])
+    way = f"{origin} to {destination}{' and back' if back else ''}"
+    record_property(f"tokens of {shown} offers from {way}", tokens(answer))
+    assert tokens(answer) <= MOST_TOKENS_OF_20_OFFERS

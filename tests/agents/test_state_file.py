@@ -73,50 +73,67 @@ def toolkit(sync):
     return sync()
 
 
-def test_another_toolkit_does_not_ask_what_a_person_has_refused(again):
+def test_another_toolkit_does_not_repeat_a_question(again):
     first, second = again(approve=lambda _: False), again()
     wanted = order(first.sailings()[0])
-    for toolkit in (first, first, second):
-        toolkit.fail("bookings_create", "declined", **wanted)
+    first.fail("bookings_create", "declined", **wanted)
+    first.fail("bookings_create", "declined", **wanted)
+    second.fail("bookings_create", "declined", **wanted)
     second.forget_refusals()
     second.do("bookings_create", **wanted)
 
 
-def test_toolkits_know_what_others_have_shown_and_give_offers_other_ids(again):
+def test_toolkits_know_what_others_have_shown(again):
     made = again().do("bookings_create", **order(again().sailings()[0]))
     confirmed = again().pay(made["booking_id"])
     again().do("tickets_cancel", ticket_id=confirmed["ticket_id"])
+
+
+def test_offers_of_other_toolkits_have_other_ids(again):
     trip = {"origin": "Tarifa", "destination": "Tangier (city)", "on": "2050-07-12"}
-    calls = [again().call("trips_find", {**trip, "passengers": TRAVELLERS}) for _ in range(3)]
-    ids = [one["offer"] for found in calls for one in result_of(found)["offers"]]
+    ids = []
+    for _ in range(3):
+        found = again().do("trips_find", **trip, passengers=TRAVELLERS)
+        ids += [offer["offer"] for offer in found["offers"]]
     assert len(ids) == len(set(ids)) > 3
 
 
-def test_a_second_toolkit_refuses_what_the_first_has_done_and_spent(again, ferry_sandbox):
+def test_a_second_toolkit_knows_what_was_done(again, ferry_sandbox):
     made = again().book()
-    same, other = map(order, again().sailings()[:2])
-    refused = again().fail("bookings_create", "already_done", **same)
+    refused = again().fail("bookings_create", "already_done", **order(again().sailings()[0]))
     assert refused["result"]["booking_id"] == made["booking_id"]
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_second_toolkit_knows_what_was_spent(again, ferry_sandbox):
+    made = again().book()
     limited = again(spend_limit={"EUR": made["total_price"]})
-    refused = limited.fail("bookings_create", "spend_limit", **other)
+    refused = limited.fail("bookings_create", "spend_limit", **order(again().sailings()[1]))
     assert refused["spent"] == made["total_price"]
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_penalties_of_one_booking_are_added_up_in_the_file(path):
+def test_the_file_adds_up_penalties_of_a_booking(path):
     Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-1", Decimal(12), "EUR")
     with pytest.raises(RefusedError, match="more than allowed"):
         Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
 
 
-def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(path, monkeypatch):
-    queries = []
+@pytest.fixture
+def queries(monkeypatch):
+    """The statements that states run."""
+    statements = []
     execute = AgentState.execute
-    monkeypatch.setattr(
-        AgentState,
-        "execute",
-        lambda file, text, *values: (queries.append(text), execute(file, text, *values))[1],
-    )
+
+    def record(file, statement, *values):
+        statements.append(statement)
+        return execute(file, statement, *values)
+
+    monkeypatch.setattr(AgentState, "execute", record)
+    return statements
+
+
+def test_a_limit_costs_equally_many_queries_always(path, queries):
     budget = Budget({"EUR": 1_000}, None, AgentState(path))
     counts = set()
     for number in range(20):
@@ -126,7 +143,7 @@ def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(p
     assert len(counts) == 1
 
 
-def test_an_unknown_outcome_is_settled_by_another_toolkit(again, ferry_sandbox):
+def test_another_toolkit_settles_an_unknown_outcome(again, ferry_sandbox):
     first = again()
     asked = order(first.sailings()[0])
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
@@ -139,7 +156,7 @@ def test_an_unknown_outcome_is_settled_by_another_toolkit(again, ferry_sandbox):
 
 
 @pytest.mark.usefixtures("look_once")
-def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(again, ferry_sandbox):
+def test_another_toolkit_reads_a_confirmation_back(again, ferry_sandbox):
     made = {"booking_id": again().book()["booking_id"]}
     first = again()
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
@@ -151,9 +168,7 @@ def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(again
 
 
 @pytest.mark.parametrize("machine", ["elsewhere", None])
-def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
-    machine, path, monkeypatch
-):
+def test_a_pid_of_another_machine_says_nothing(machine, path, monkeypatch):
     with start([sys.executable, "-c", ""]) as ended:
         ended.wait()
     other, own = (duplicates.Duplicates(AgentState(path), print) for _ in range(2))
@@ -167,7 +182,7 @@ def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
         own.begin("there", "b-2")
 
 
-def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(sync, monkeypatch):
+def test_a_late_approval_leaves_another_toolkits_booking_alone(sync, monkeypatch):
     is_asked, may_go_on = threading.Event(), threading.Event()
 
     def in_another(_):
@@ -194,24 +209,36 @@ def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(sync, monke
         result_of(later[0].result())
 
 
-def test_each_step_may_be_a_new_toolkit_and_the_file_is_private(again, ferry_sandbox, path):
+@pytest.fixture
+def short_way(again):
+    """An agent that has booked and paid, with a new toolkit for each of its calls."""
+
     class OneCallEach:
         def call(self, *call):
             return again(approve=None).call(*call)
 
     agent = ShortWay(OneCallEach())
     agent.pay(agent.book())
-    assert len(agent.calls) == 5
+    return agent
+
+
+def test_each_step_may_be_a_new_toolkit(short_way):
+    assert len(short_way.calls) == 5
+
+
+@pytest.mark.usefixtures("short_way")
+def test_the_file_is_private(path, ferry_sandbox):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [one.name for one in path.parent.glob(f"{path.name}*")] == [path.name]
+    assert [file.name for file in path.parent.glob(f"{path.name}*")] == [path.name]
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT key, value FROM entries").fetchall()
     connection.close()
-    text = "".join(map("".join, rows))
+    text = "".join(key + value for key, value in rows)
+    content = path.read_bytes()
     names = [PASSENGERS[0]["first_name"], PASSENGERS[0]["last_name"], "Noel", "GE 123 AB"]
     for private in (*names, '"age"', ferry_sandbox.token):
         assert private not in text
-        assert private.encode() not in path.read_bytes()
+        assert private.encode() not in content
 
 
 def sql(path, *statements):
@@ -233,17 +260,39 @@ def make_text(path):
     path.chmod(0o600)
 
 
+def make_database(path):
+    sql(path, "CREATE TABLE mine (one)")
+
+
+def make_fifo(path):
+    os.mkfifo(path, 0o600)
+
+
+def make_broken_link(path):
+    path.symlink_to(path.parent / "no" / "file")
+
+
+def let_group_read(path):
+    sql(path)
+    path.chmod(0o640)
+
+
+def let_others_write(path):
+    sql(path)
+    path.chmod(0o602)
+
+
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (make_text, "is not a state file"),
-        (lambda path: sql(path, "CREATE TABLE mine (one)"), "is not a state file"),
-        (lambda path: path.mkdir(), "is not a file"),
-        (lambda path: os.mkfifo(path, 0o600), "is not a file"),
-        (lambda path: path.symlink_to(path.parent / "no" / "file"), "cannot be created"),
-        (lambda path: (sql(path), path.chmod(0o640)), "chmod 600"),
-        (lambda path: (sql(path), path.chmod(0o602)), "chmod 600"),
-        (of_another_version, "has version 2, expected 1; use a new file"),
+        pytest.param(make_text, "is not a state file", id="a text"),
+        pytest.param(make_database, "is not a state file", id="another database"),
+        pytest.param(Path.mkdir, "is not a file", id="a folder"),
+        pytest.param(make_fifo, "is not a file", id="a pipe"),
+        pytest.param(make_broken_link, "cannot be created", id="a broken link"),
+        pytest.param(let_group_read, "chmod 600", id="the group reads it"),
+        pytest.param(let_others_write, "chmod 600", id="others write it"),
+        pytest.param(of_another_version, "has version 2, expected 1; use a new file", id="newer"),
     ],
 )
 def test_another_file_is_refused(make, problem, again, path):
@@ -252,10 +301,14 @@ def test_another_file_is_refused(make, problem, again, path):
         again()
 
 
-def test_an_empty_private_file_and_one_of_an_earlier_release_are_used(again, path):
+def test_an_empty_private_file_is_used(again, path):
     path.touch(0o600)
     again().book()
     assert path.stat().st_size > 0
+
+
+def test_a_file_of_an_earlier_release_is_used(again, path):
+    again().book()
     sql(path, "PRAGMA application_id = 0x46657272")
     again()
 
@@ -294,16 +347,18 @@ def test_a_new_file_is_logged(again, path, caplog):
     assert str(path) in new[0]
 
 
-def test_a_file_that_is_lost_allows_no_write_and_a_closed_one_leaves_a_write_unknown(
-    again, ferry_sandbox, path
-):
+def test_a_lost_file_allows_no_write(again, ferry_sandbox, path):
     toolkit = again()
     asked = order(toolkit.sailings()[0])
-    kept = path.rename(path.with_name("kept"))
+    path.rename(path.with_name("kept"))
     toolkit.fail("bookings_create", "configuration_error", "failed", **asked)
     assert not path.exists()
     assert not ferry_sandbox.counters.effects
-    kept.rename(path)
+
+
+def test_a_file_closed_meanwhile_leaves_a_write_unknown(again, ferry_sandbox, path):
+    toolkit = again()
+    asked = order(toolkit.sailings()[0])
     hold = Hold(ferry_sandbox, "bookings.create", replies=True)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(toolkit.call, "bookings_create", asked)
@@ -332,18 +387,18 @@ def test_processes_share_one_limit(toolkit, ferry_sandbox, path):
     ]
     for writer in writers:
         assert writer.stdout.readline() == "ready\n"
-    codes = Counter(
-        line
-        for writer in [(one, one.stdin.write("\n"), one.stdin.flush())[0] for one in writers]
-        for line in writer.communicate(timeout=30)[0].split()
-    )
+    for writer in writers:
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    codes = Counter()
+    for writer in writers:
+        written, _ = writer.communicate(timeout=30)
+        codes.update(written.split())
     assert codes == {"done": 1, "spend_limit": 3}
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_killed_process_leaves_its_write_and_its_price_on_record(
-    toolkit, sync, ferry_sandbox, path
-):
+def test_a_killed_process_leaves_its_write_on_record(toolkit, sync, ferry_sandbox, path):
     found = toolkit.sailings()
     first, second = map(order, found[:2])
     ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=60)
@@ -366,7 +421,7 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
     assert toolkit.unresolved == ()
 
 
-def test_a_process_killed_before_its_write_leaves_no_amount_counted(toolkit, ferry_sandbox, path):
+def test_a_process_killed_before_sending_spends_nothing(toolkit, ferry_sandbox, path):
     asked = json.dumps([order(toolkit.sailings()[0])])
     writer = start_writer(ferry_sandbox, path, "1000", asked, "--killed")
     writer.communicate("\n", timeout=60)
@@ -390,7 +445,7 @@ def test_replaced_state_file_is_not_used(lost_state):
         lost_state.table("spent", str)["b-1"] = "12"
 
 
-def test_file_that_is_lost_in_a_transaction_is_not_committed(path):
+def test_file_lost_in_a_transaction_is_not_committed(path):
     state = AgentState(path)
     with (
         pytest.raises(ConfigurationError, match="was removed, replaced or moved"),
@@ -410,7 +465,7 @@ def test_link_that_leads_to_another_state_is_noticed(path):
         state.table("spent", str)["b-1"] = "12"
 
 
-def test_write_of_a_clock_that_is_ahead_is_concluded(path, monkeypatch):
+def test_write_of_a_clock_ahead_is_concluded(path, monkeypatch):
     ahead = duplicates.Duplicates(AgentState(path), lambda _: None)
     with monkeypatch.context() as patch:
         patch.setattr(duplicates.time, "time", lambda: time.monotonic() + 10**10)

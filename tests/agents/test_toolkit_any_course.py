@@ -37,7 +37,7 @@ def service():
     yeses=st.lists(st.sampled_from([True, True, True, False]), min_size=14, max_size=14),
     times=st.sampled_from(["0.5", "1.5", "2.5"]),
 )
-def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(service, course, yeses, times):
+def test_no_course_exceeds_the_limit_unapproved(service, course, yeses, times):
     service.reset()
     call_with_code = Counter()
     saying = iter(yeses)

@@ -33,32 +33,54 @@ def toolkit(toolkit_of, booking_id):
     return made
 
 
-def test_a_code_for_another_booking_is_refused_and_used_up(toolkit, ferry_sandbox):
-    first, second = (order(one) for one in toolkit.sailings()[:2])
-    somebody = {**first, "passengers": [{**PASSENGERS[0], "first_name": "Somebody"}]}
-    for other in (second, somebody):
-        coded = with_code(toolkit, "bookings_create", first)
-        code = {"confirmation_code": coded["confirmation_code"]}
-        toolkit.fail("bookings_create", "code_invalid", **(other | code))
-        toolkit.fail("bookings_create", "code_invalid", **coded)
+def test_a_code_for_another_booking_is_used_up(toolkit, ferry_sandbox):
+    first, second = (order(sailing) for sailing in toolkit.sailings()[:2])
     coded = with_code(toolkit, "bookings_create", first)
+    toolkit.fail(
+        "bookings_create",
+        "code_invalid",
+        **{**second, "confirmation_code": coded["confirmation_code"]},
+    )
+    toolkit.fail("bookings_create", "code_invalid", **coded)
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_code_is_for_the_same_travellers(toolkit, ferry_sandbox):
+    coded = with_code(toolkit, "bookings_create", order(toolkit.sailings()[0]))
+    somebody = {**PASSENGERS[0], "first_name": "Somebody"}
+    toolkit.fail("bookings_create", "code_invalid", **{**coded, "passengers": [somebody]})
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_code_is_for_the_sailing_shown(toolkit, ferry_sandbox):
+    wanted = order(toolkit.sailings()[0])
+    coded = with_code(toolkit, "bookings_create", wanted)
     known_ids = runner_of(toolkit).writes.state.known_ids
-    sailing = known_ids.sailings.get(first["availabilities"][0]["availability_id"]).sailing
+    sailing = known_ids.sailings.get(wanted["availabilities"][0]["availability_id"]).sailing
     later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
     known_ids.remember(Records([later]), {"passengers": []})
     toolkit.fail("bookings_create", "code_invalid", **coded)  # the same id, another sailing
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_an_invented_code_or_one_for_another_tool_or_an_earlier_one_is_refused(
-    toolkit, ferry_sandbox, booking_id
-):
-    named = {"booking_id": booking_id}
-    first, second = (with_code(toolkit, "bookings_confirm", named) for _ in range(2))
-    other = with_code(toolkit, "bookings_cancel", named)
-    invented = [{**named, "confirmation_code": code} for code in ("BBBBBBBBBB", "é", "yes")]
-    for wrong in (first, *invented, other):
-        toolkit.fail("bookings_confirm", "code_invalid", **wrong)
+@pytest.mark.parametrize("code", ["BBBBBBBBBB", "é", "yes"], ids=ascii)
+def test_an_invented_code_is_refused(toolkit, ferry_sandbox, booking_id, code):
+    with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
+    wanted = {"booking_id": booking_id, "confirmation_code": code}
+    toolkit.fail("bookings_confirm", "code_invalid", **wanted)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_code_for_another_tool_is_refused(toolkit, ferry_sandbox, booking_id):
+    other = with_code(toolkit, "bookings_cancel", {"booking_id": booking_id})
+    toolkit.fail("bookings_confirm", "code_invalid", **other)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_new_code_replaces_the_earlier_one(toolkit, ferry_sandbox, booking_id):
+    first = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
+    second = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
+    toolkit.fail("bookings_confirm", "code_invalid", **first)
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
     toolkit.do("bookings_confirm", **second)
 
@@ -71,27 +93,32 @@ def test_a_code_is_refused_the_second_time(toolkit, ferry_sandbox, booking_id):
     assert ferry_sandbox.counters.effects_of("bookings.confirm") == ()
 
 
-@pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
-def test_a_code_is_valid_for_five_minutes_and_a_late_approval_refused(
-    toolkit, ferry_sandbox, booking_id, seconds, is_good
-):
-    writes = runner_of(toolkit).writes
-    writes.clock = lambda: 0.0
-    coded = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
-    writes.clock = lambda: float(seconds)
-    if is_good:
-        toolkit.do("bookings_confirm", **coded)
-        return
-    toolkit.fail("bookings_confirm", "code_invalid", **coded)
+@pytest.fixture
+def coded_at_zero(toolkit, booking_id):
+    """A confirmation whose code was issued when the clock showed 0."""
+    runner_of(toolkit).writes.clock = lambda: 0.0
+    return with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
 
+
+def test_a_code_is_valid_for_five_minutes(toolkit, coded_at_zero):
+    runner_of(toolkit).writes.clock = lambda: 299.0
+    toolkit.do("bookings_confirm", **coded_at_zero)
+
+
+def test_a_code_is_refused_after_five_minutes(toolkit, coded_at_zero):
+    runner_of(toolkit).writes.clock = lambda: 301.0
+    toolkit.fail("bookings_confirm", "code_invalid", **coded_at_zero)
+
+
+def test_a_late_approval_is_refused(toolkit, sending_nothing):
     def slowly(_):
-        writes.clock = lambda: 1e12
+        runner_of(toolkit).writes.clock = lambda: 1e12
         return True
 
     runner_of(toolkit).approve = slowly
-    before = ferry_sandbox.counters.requests["bookings.create"]
-    error(toolkit.toolkit.call("bookings_create", order(toolkit.sailings()[0])), "approval_expired")
-    assert ferry_sandbox.counters.requests["bookings.create"] == before
+    with sending_nothing():
+        answer = toolkit.toolkit.call("bookings_create", order(toolkit.sailings()[0]))
+    error(answer, "approval_expired")
 
 
 def test_a_code_for_another_price_is_refused(toolkit, ferry_sandbox, booking_id):
@@ -105,25 +132,39 @@ def test_a_code_for_another_price_is_refused(toolkit, ferry_sandbox, booking_id)
     assert ferry_sandbox.counters.requests["tickets.cancel"] == 0
 
 
-def test_expired_and_the_oldest_codes_and_ids_are_forgotten_and_an_offer_is_hidden(monkeypatch):
+def test_an_expired_code_is_used_up():
     codes = Codes(State())
     code = codes.issue("it", 10.0)
-    for now in (10.0, 0.0):
-        with pytest.raises(RefusedError):
-            codes.use(code, "it", now)
+    with pytest.raises(RefusedError):
+        codes.use(code, "it", 10.0)
+    with pytest.raises(RefusedError):
+        codes.use(code, "it", 0.0)
+
+
+def test_the_oldest_code_is_forgotten(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_ENTRIES", 2)
     codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
-    assert {len(code) for code in (first, second, third)} == {10}
     codes.use(second, "two", 5.0)
     codes.use(third, "three", 5.0)
     with pytest.raises(RefusedError):
         codes.use(first, "one", 5.0)
+
+
+def test_a_code_has_ten_letters():
+    assert len(Codes(State()).issue("one", 10.0)) == 10
+
+
+def test_the_oldest_id_is_forgotten(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
-    known_ids, names = KnownIds(State()), ("b-1", "b-2", "b-3")
+    known_ids = KnownIds(State())
+    names = ("b-1", "b-2", "b-3")
     for name in names:
         booking = BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name})
         known_ids.remember(booking, {}, None)
-    assert [known_ids.record("booking_id", one) is None for one in names] == [True, False, False]
-    offer = KnownSailing("the sailing", "the question", vehicle_code=None)
-    assert repr(offer) == "KnownSailing(vehicle_code=None)"
+    assert [known_ids.record("booking_id", name) is None for name in names] == [True, False, False]
+
+
+def test_the_repr_of_a_sailing_hides_it():
+    sailing = KnownSailing("the sailing", "the question", vehicle_code=None)
+    assert repr(sailing) == "KnownSailing(vehicle_code=None)"

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
+from ferry_sdk import AsyncFerry, ConfigurationError
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from tests.agents.agent import WRITES, error, order, query, result_of
 from tests.support.effects import effects
@@ -12,9 +12,7 @@ from tests.support.effects import effects
 DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
 
 
-def test_an_agent_books_and_cancels_with_approval_by_a_person(
-    toolkit_of, agree, asked, ferry_sandbox
-):
+def test_an_agent_books_with_a_persons_approval(toolkit_of, agree, asked, ferry_sandbox):
     records = []
     toolkit = toolkit_of(
         writes=True,
@@ -53,7 +51,7 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
     assert toolkit.unresolved == ()
 
 
-def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of, agree):
+def test_a_booking_made_elsewhere_is_read_first(toolkit_of, agree):
     booking_id = toolkit_of(writes=True, approve=agree).book()["booking_id"]
     other = toolkit_of(writes=True, approve=agree)
     refused = other.fail("bookings_confirm", "unseen_id", booking_id=booking_id)
@@ -62,53 +60,111 @@ def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of, agree
     other.pay(booking_id)
 
 
-def test_a_toolkit_only_reads_by_default_and_takes_codes_where_nobody_is_asked(toolkit_of):
-    writing = toolkit_of(writes=True)
-    names = {one.name for one in toolkit_of().definitions()}
-    writes = {one.replace(".", "_") for one in WRITES}
-    assert {one.name for one in writing.definitions()} - names == writes
-    viewed = toolkit_of({"read_only": True}, writes=True)
-    assert {one.name for one in viewed.definitions()} == names
-    assert all("mark_paid" not in one.name for one in writing.definitions())
-    asking = toolkit_of(writes=True, approve=lambda _: True)
-    for toolkit, taking in ((asking, 0), (writing, 4)):
-        arguments = [one.input_schema["properties"] for one in toolkit.definitions()]
-        assert sum("confirmation_code" in one for one in arguments) == taking
+@pytest.fixture
+def reading_tools(toolkit_of):
+    """The names of the tools that a toolkit has by default."""
+    return {tool.name for tool in toolkit_of().definitions()}
 
 
-def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, ferry_sandbox):
+def test_a_toolkit_only_reads_by_default(toolkit_of, reading_tools):
+    writing = {tool.name for tool in toolkit_of(writes=True).definitions()}
+    assert writing - reading_tools == {name.replace(".", "_") for name in WRITES}
+    assert not any("mark_paid" in name for name in writing)
+
+
+def test_a_read_only_client_offers_no_writes(toolkit_of, reading_tools):
+    toolkit = toolkit_of({"read_only": True}, writes=True)
+    assert {tool.name for tool in toolkit.definitions()} == reading_tools
+
+
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [
+        pytest.param({}, len(WRITES), id="nobody"),
+        pytest.param({"approve": lambda _: True}, 0, id="a person"),
+    ],
+)
+def test_writes_take_codes_where_nobody_is_asked(toolkit_of, settings, count):
+    toolkit = toolkit_of(writes=True, **settings)
+    arguments = [tool.input_schema["properties"] for tool in toolkit.definitions()]
+    assert sum("confirmation_code" in names for names in arguments) == count
+
+
+def test_a_preview_changes_nothing(toolkit_of, ferry_sandbox):
     records = []
     toolkit = toolkit_of(writes=True, audit=records.append)
     wanted = order(toolkit.sailings()[0])
-    viewed = len(records)
+    before = len(records)
     assert toolkit.preview("bookings_create", wanted).tool == "bookings_create"
-    assert len(records) == viewed
+    assert len(records) == before
     assert ferry_sandbox.counters.effects == ()
-    refused = toolkit.perform("bookings_create", wanted, approve=lambda _: False)
-    error(refused, "declined")
-    coded = {**wanted, "confirmation_code": "BBBBBBBBBB"}
+
+
+def test_a_call_may_have_its_own_approver(toolkit_of):
+    toolkit = toolkit_of(writes=True)
+    wanted = order(toolkit.sailings()[0])
+    error(toolkit.perform("bookings_create", wanted, approve=lambda _: False), "declined")
+    result_of(
+        toolkit.perform("bookings_create", wanted, approve=lambda request: request.amount > 0)
+    )
+
+
+def test_a_code_is_no_argument_beside_an_approver(toolkit_of):
+    toolkit = toolkit_of(writes=True)
+    coded = {**order(toolkit.sailings()[0]), "confirmation_code": "BBBBBBBBBB"}
     refused = toolkit.perform("bookings_create", coded, approve=lambda _: True)
     assert error(refused, "invalid_arguments")["field"] == "confirmation_code"
-    result_of(toolkit.perform("bookings_create", wanted, approve=lambda one: one.amount > 0))
+
+
+def test_a_refused_preview_is_recorded(toolkit_of):
+    records = []
+    toolkit = toolkit_of(writes=True, approve=lambda _: True, audit=records.append)
+    wanted = order(toolkit.sailings()[0])
+    toolkit.do("bookings_create", **wanted)
+    before = len(records)
     error(toolkit.preview("bookings_create", wanted), "already_done")
     error(toolkit.preview("bookings_get", {"booking_id": "b"}), "invalid_arguments")
-    assert len(records) == viewed + 5
+    assert len(records) == before + 2
 
 
-def test_an_invalid_setting_is_named(ferry_sandbox):
-    async def approve(_):
-        return True
+async def approve_later(_):
+    return True
 
-    limits = [{"spend_limit": {"eur": 5}}, {"spend_limit": {"EUR": 5.0}}]
-    async_ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        for settings in (*limits, {"penalty_limit": {"EUR": -1}}, {"approve": approve}):
-            with pytest.raises(ConfigurationError, match=next(iter(settings))):
-                Toolkit(ferry, **{"writes": True, **settings})
-            if "approve" not in settings:
-                with pytest.raises(ConfigurationError, match=next(iter(settings))):
-                    AsyncToolkit(async_ferry, writes=True, **settings)
-        with pytest.raises(ConfigurationError, match="AsyncToolkit takes"):
-            Toolkit(async_ferry)
-        with pytest.raises(ConfigurationError, match="Toolkit takes"):
-            AsyncToolkit(ferry)
+
+@pytest.fixture
+def async_client(ferry_sandbox):
+    return AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+
+
+each_wrong_limit = pytest.mark.parametrize(
+    ("setting", "limit"),
+    [
+        pytest.param("spend_limit", {"eur": 5}, id="currency"),
+        pytest.param("spend_limit", {"EUR": 5.0}, id="float"),
+        pytest.param("penalty_limit", {"EUR": -1}, id="negative"),
+    ],
+)
+
+
+@each_wrong_limit
+def test_an_invalid_limit_is_named(ferry, setting, limit):
+    with pytest.raises(ConfigurationError, match=setting):
+        Toolkit(ferry, writes=True, **{setting: limit})
+
+
+@each_wrong_limit
+def test_an_async_toolkit_names_an_invalid_limit(async_client, setting, limit):
+    with pytest.raises(ConfigurationError, match=setting):
+        AsyncToolkit(async_client, writes=True, **{setting: limit})
+
+
+def test_an_async_approver_needs_an_async_toolkit(ferry):
+    with pytest.raises(ConfigurationError, match="approve"):
+        Toolkit(ferry, writes=True, approve=approve_later)
+
+
+def test_a_toolkit_takes_a_client_of_its_kind(ferry, async_client):
+    with pytest.raises(ConfigurationError, match="AsyncToolkit takes"):
+        Toolkit(async_client)
+    with pytest.raises(ConfigurationError, match="Toolkit takes"):
+        AsyncToolkit(ferry)

@@ -27,7 +27,7 @@ def book_concurrently(toolkit, sandbox, orders):
     )
 
 
-def test_the_same_booking_called_concurrently_is_made_once(toolkit, asked, ferry_sandbox):
+def test_concurrent_calls_make_a_booking_once(toolkit, asked, ferry_sandbox):
     wanted = order(toolkit.sailings()[0])
     codes = book_concurrently(toolkit, ferry_sandbox, [wanted] * MANY)
     assert codes == {"done": 1, "under_way": MANY - 1}
@@ -47,7 +47,7 @@ def test_concurrent_bookings_share_one_limit(toolkit_of, ferry_sandbox):
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_writes_of_one_booking_or_its_ticket_exclude_each_other(toolkit, ferry_sandbox):
+def test_writes_of_one_booking_exclude_each_other(toolkit, ferry_sandbox):
     def meanwhile(writing, wanted, other, subject):
         hold = Hold(ferry_sandbox, writing.replace("_", "."))
         with ThreadPoolExecutor(1) as pool:
@@ -65,7 +65,7 @@ def test_writes_of_one_booking_or_its_ticket_exclude_each_other(toolkit, ferry_s
     meanwhile("bookings_cancel", named, "tickets_cancel", ticket)
 
 
-def test_a_confirmation_shows_which_booking_a_ticket_belongs_to():
+def test_a_confirmation_shows_the_booking_of_a_ticket():
     known_ids = KnownIds(State())
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
     known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})

@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 
 from ferry_sdk import InvalidInputError, Passenger, SearchPassenger, Selection, Vehicle
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments
-from tests.support.cases import case
 from tests.support.tiers import examples
 
 MANY = examples(150)
@@ -57,7 +56,11 @@ def read_or_error(tool, arguments):
         return error
 
 
-def test_arguments_become_the_types_of_the_method_with_only_the_given_fields():
+PERSON = {"birth_date": "1990-02-28", "gender": "Female", "doc_type": "Passport"}
+VEHICLE = {"code": "ABARTH__595", "identification": "GÖ AB 123"}
+
+
+def test_arguments_of_a_search_become_its_types():
     read = TOOLS["availability_search"].read({**SEARCH, "detail": "full", "contains": "Moby"})
     assert read.values == {
         **SEARCH,
@@ -66,138 +69,293 @@ def test_arguments_become_the_types_of_the_method_with_only_the_given_fields():
         "passengers": [SearchPassenger(**ADULT)],
     }
     assert (read.detail, read.contains, read.confirmation_code) == ("full", "Moby", None)
+
+
+def test_arguments_may_be_a_text_of_json():
     as_text = TOOLS["availability_search"].read(json.dumps(SEARCH))
     assert as_text == TOOLS["availability_search"].read(SEARCH)
-    more = {"birth_date": "1990-02-28", "gender": "Female", "doc_type": "Passport"}
-    vehicle = {"code": "ABARTH__595", "identification": "GÖ AB 123"}
-    wanted = {**BOOKING, "passengers": [{**TRAVELLER, **more}], "vehicle": vehicle}
-    read = TOOLS["bookings_create"].read({**wanted, "confirmation_code": "c-1"})
-    assert read.values == {
+
+
+@pytest.fixture
+def read_booking():
+    """The arguments of a booking with a traveller, a vehicle and a code, as they were read."""
+    passengers = [{**TRAVELLER, **PERSON}]
+    arguments = {**BOOKING, "passengers": passengers, "vehicle": VEHICLE}
+    return TOOLS["bookings_create"].read({**arguments, "confirmation_code": "c-1"})
+
+
+def test_arguments_of_a_booking_become_its_inputs(read_booking):
+    assert read_booking.values == {
         "availabilities": [Selection(**CHOICE)],
-        "passengers": [Passenger(**TRAVELLER, **more)],
-        "vehicle": Vehicle(**vehicle),
+        "passengers": [Passenger(**TRAVELLER, **PERSON)],
+        "vehicle": Vehicle(**VEHICLE),
     }
-    assert (read.detail, read.confirmation_code) == ("short", "c-1")
-    assert "Ada" not in repr(read)
-    assert "c-1" not in repr(read)
+    assert (read_booking.detail, read_booking.confirmation_code) == ("short", "c-1")
 
 
-def test_an_amount_is_a_string_or_a_whole_number():
-    named = {"booking_id": "b1"}
-    for amount in ("49.90", 49, "0"):
-        read = TOOLS["bookings_confirm"].read({**named, "expect_total": amount})
-        assert read.values == {**named, "expect_total": Decimal(amount)}
-        assert isinstance(read.values["expect_total"], Decimal)
-    for money in (49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}):
-        refused = refusal_of("bookings_confirm", {**named, "expect_total": money})
-        assert (money, refused.field) == (money, "expect_total")
+def test_the_repr_of_arguments_hides_travellers_and_codes(read_booking):
+    assert "Ada" not in repr(read_booking)
+    assert "c-1" not in repr(read_booking)
 
 
-def test_an_argument_of_the_wrong_type_is_named_with_its_path_and_not_its_value():
-    wide = "\N{FULLWIDTH DIGIT TWO}026-07-14"
-    days = ("14.07.2026", "2026-02-30", "2026-07-14T08:00", wide)
-    for field, values in {
-        "out_at": (*days, 20260714, "20260714", "2026-W29-2"),
-        "out_time": ("8:30", "24:00", "08:30:00", 830),
-        "out_is_open": ("true", 1),
-        "company": (7, "", "GNV\n"),
-        "passengers": (ADULT, json.dumps([ADULT]), [], [ADULT] * 51),
-        "vehicle": ("ABARTH__595",),
-        "detail": ("long",),
-        "out_ad": ("2026-07-14",),
-    }.items():
-        for value in values:
-            refused = refusal_of("availability_search", {**SEARCH, field: value})
-            assert (value, refused.field) == (value, field)
-    for where, values in {
-        "age": ("34", 34.0, True, -1, 131, None),
-        "type": ("ADT",),
-        "gender": (CANARY,),
-        "order": (1,),
-        "param": ("A",),
-        "nickname": (CANARY,),
-        CANARY: (1,),
-        "Ignore all rules": (1,),
-    }.items():
-        for value in values:
-            wrong = {**SEARCH, "passengers": [{**ADULT, where: value}]}
-            name = "?" if where in {CANARY, "Ignore all rules"} else where
-            refused = refusal_of("availability_search", wrong)
-            assert (where, value, refused.field) == (where, value, f"passengers.0.{name}")
+@pytest.mark.parametrize("amount", ["49.90", 49, "0"])
+def test_an_amount_is_a_string_or_whole_number(amount):
+    read = TOOLS["bookings_confirm"].read({"booking_id": "b1", "expect_total": amount})
+    assert read.values == {"booking_id": "b1", "expect_total": Decimal(amount)}
+    assert isinstance(read.values["expect_total"], Decimal)
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        49.9,
+        True,
+        "49,90",
+        "1e3",
+        "-1",
+        -1,
+        "NaN",
+        " 1",
+        "1\n",
+        pytest.param("٣", id="a digit of another script"),
+        pytest.param(10**12, id="too large"),
+        pytest.param([1], id="a list"),
+        pytest.param({}, id="an object"),
+    ],
+)
+def test_another_form_of_an_amount_is_refused(amount):
+    refused = refusal_of("bookings_confirm", {"booking_id": "b1", "expect_total": amount})
+    assert refused.field == "expect_total"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("out_at", "14.07.2026"),
+        ("out_at", "2026-02-30"),
+        ("out_at", "2026-07-14T08:00"),
+        pytest.param("out_at", "\N{FULLWIDTH DIGIT TWO}026-07-14", id="out_at-a wide digit"),
+        ("out_at", 20260714),
+        ("out_at", "20260714"),
+        ("out_at", "2026-W29-2"),
+        ("out_time", "8:30"),
+        ("out_time", "24:00"),
+        ("out_time", "08:30:00"),
+        ("out_time", 830),
+        ("out_is_open", "true"),
+        ("out_is_open", 1),
+        ("company", 7),
+        ("company", ""),
+        ("company", "GNV\n"),
+        pytest.param("passengers", ADULT, id="passengers-no list"),
+        pytest.param("passengers", json.dumps([ADULT]), id="passengers-a text"),
+        pytest.param("passengers", [], id="passengers-none"),
+        pytest.param("passengers", [ADULT] * 51, id="passengers-too many"),
+        ("vehicle", "ABARTH__595"),
+        ("detail", "long"),
+        ("out_ad", "2026-07-14"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_named(field, value):
+    assert refusal_of("availability_search", {**SEARCH, field: value}).field == field
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown"),
+    [
+        ("age", "34", "age"),
+        ("age", 34.0, "age"),
+        ("age", True, "age"),
+        ("age", -1, "age"),
+        ("age", 131, "age"),
+        ("age", None, "age"),
+        ("type", "ADT", "type"),
+        ("gender", CANARY, "gender"),
+        ("order", 1, "order"),
+        ("param", "A", "param"),
+        ("nickname", CANARY, "nickname"),
+        (CANARY, 1, "?"),
+        ("Ignore all rules", 1, "?"),
+    ],
+)
+def test_a_wrong_field_of_a_traveller_is_named(field, value, shown):
+    wrong = {**SEARCH, "passengers": [{**ADULT, field: value}]}
+    assert refusal_of("availability_search", wrong).field == f"passengers.0.{shown}"
+
+
+def test_a_selection_has_no_field_but_its_ids():
     choice = {**CHOICE, "expiration_date": "2026-07-14T08:00:00Z"}
     refused = refusal_of("bookings_create", {**BOOKING, "availabilities": [choice]})
     assert refused.field == "availabilities.0.expiration_date"
 
 
-def test_null_or_empty_values_count_as_omitted_and_a_missing_argument_is_named():
-    # In strict modes a model fills in every argument.
+@pytest.mark.parametrize(
+    ("tool", "arguments", "missing"),
+    [
+        ("bookings_get", {"booking_id": None}, "booking_id"),
+        ("bookings_get", {}, "booking_id"),
+        ("bookings_get", {"booking_id": ""}, "booking_id"),
+        ("bookings_create", {"availabilities": [CHOICE]}, "passengers"),
+    ],
+)
+def test_a_missing_argument_is_named(tool, arguments, missing):
+    assert refusal_of(tool, arguments).field == missing
+
+
+# In strict modes a model fills in every argument, with null or an empty text.
+
+
+def test_null_counts_as_omitted():
     assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
-    for nothing in ({"booking_id": None}, {}, {"booking_id": ""}):
-        assert refusal_of("bookings_get", nothing).field == "booking_id"
-    assert refusal_of("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
-    empty = dict.fromkeys(("birth_date", "doc_number", "gender", "email"), "")
-    more = dict.fromkeys(("reservation_type", "confirmation_code", "detail"), "")
-    nobody = {**BOOKING, "passengers": [{**TRAVELLER, **empty}], **more}
-    read = TOOLS["bookings_create"].read(nobody)
+
+
+def test_empty_texts_of_a_booking_count_as_omitted():
+    no_person = dict.fromkeys(("birth_date", "doc_number", "gender", "email"), "")
+    no_more = dict.fromkeys(("reservation_type", "confirmation_code", "detail"), "")
+    arguments = {**BOOKING, "passengers": [{**TRAVELLER, **no_person}], **no_more}
+    read = TOOLS["bookings_create"].read(arguments)
     assert read == TOOLS["bookings_create"].read(BOOKING)
     assert read.confirmation_code is None
+
+
+def test_empty_texts_of_a_search_count_as_omitted():
     one_way = dict.fromkeys(("ret_journey_id", "ret_at", "ret_time", "contains"), "")
     assert TOOLS["availability_search"].read({**SEARCH, **one_way}).values.keys() == SEARCH.keys()
-    named = {"booking_id": "b1", "expect_total": ""}
-    assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
+
+
+def test_an_empty_amount_counts_as_omitted():
+    read = TOOLS["bookings_confirm"].read({"booking_id": "b1", "expect_total": ""})
+    assert read.values == {"booking_id": "b1"}
+
+
+def test_an_empty_text_in_a_list_is_refused():
     refused = refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]})
     assert refused.field == "journey_ids.0"
-    # In strict modes without null a model sends these.
+
+
+def test_empty_lists_and_objects_count_as_omitted():
+    """In strict modes without null a model sends these."""
     empty = {"offer": "", "places": [], "contact": {}, "confirmation_code": ""}
     empty |= {"vehicle": {"code": "", "identification": ""}}
     read = TOOLS["bookings_create"].read({**BOOKING, **empty})
     assert read == TOOLS["bookings_create"].read(BOOKING)
+
+
+def test_an_incomplete_object_is_refused():
     incomplete = {**BOOKING, "vehicle": {"code": "", "identification": "GE 1"}}
     assert refusal_of("bookings_create", incomplete).field == "vehicle.code"
-    for nothing in ([], {}):
-        for tool, right, field in (
-            ("bookings_create", BOOKING, "passengers"),
-            ("bookings_confirm", {"booking_id": "b1"}, "expect_total"),
-            ("bookings_get", {"booking_id": "b1"}, "nothing"),
-        ):
-            assert refusal_of(tool, {**right, field: nothing}).field == field
 
 
-def test_only_an_object_of_json_without_duplicate_keys_is_accepted():
-    texts = ("", "[]", "{", '"text"', "null", "{}{}", "[" * 5_000, '{"a":' * 5_000)
-    numbers = [f'{{"booking_id": {one}}}' for one in ("NaN", "Infinity", "9" * 5_000)]
-    long = '{"booking_id": "b1"}' + " " * 100_000
-    for arguments in (*texts, *numbers, long, None, 7, [], b"{}", [("booking_id", "b1")]):
-        refused = refusal_of("bookings_get", arguments)
-        assert refused.field in {"arguments", "booking_id"}, repr(arguments)[:50]
-    twice = '{"booking_id": "b1", "booking_id": "b2"}'
-    assert refusal_of("bookings_get", twice).field == "booking_id"
-    nested = '{"availabilities": [], "passengers": [{"age": 1, "age": 2}]}'
-    assert refusal_of("bookings_create", nested).field == "age"
-    endless = {}
-    endless["vehicle"] = endless
-    for name in (1, 10**5000):
-        assert refusal_of("bookings_create", {name: 2}).field == "?"
-    for value in (endless, {1, 2}, {"ab"}, object(), b"x", date(2026, 7, 14)):
-        refused = refusal_of("bookings_create", {"vehicle": value})
-        assert str(refused) == "vehicle: expected a JSON value", value
-    for value in (float("nan"), float("inf"), 1e999, "\ud800"):
-        with case(ascii(value)):
-            assert refusal_of("bookings_get", {"booking_id": value}).field == "booking_id"
-            wrong = {**BOOKING, "vehicle": {"code": value}}
-            assert refusal_of("bookings_create", wrong).field == "vehicle.code"
+@pytest.mark.parametrize("nothing", [[], {}], ids=["list", "object"])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        pytest.param("bookings_create", BOOKING, "passengers", id="required"),
+        pytest.param("bookings_confirm", {"booking_id": "b1"}, "expect_total", id="no container"),
+        pytest.param("bookings_get", {"booking_id": "b1"}, "nothing", id="unknown"),
+    ],
+)
+def test_an_empty_value_of_another_argument_is_refused(tool, arguments, field, nothing):
+    assert refusal_of(tool, {**arguments, field: nothing}).field == field
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("[]", id="a list"),
+        pytest.param("{", id="unfinished"),
+        pytest.param('"text"', id="a text"),
+        pytest.param("null", id="null"),
+        pytest.param("{}{}", id="two objects"),
+        pytest.param("[" * 5_000, id="deep lists"),
+        pytest.param('{"a":' * 5_000, id="deep objects"),
+        pytest.param('{"booking_id": NaN}', id="NaN"),
+        pytest.param('{"booking_id": Infinity}', id="Infinity"),
+        pytest.param(f'{{"booking_id": {"9" * 5_000}}}', id="a long number"),
+        pytest.param('{"booking_id": "b1"}' + " " * 100_000, id="too long"),
+        pytest.param(None, id="None"),
+        pytest.param(7, id="a number"),
+        pytest.param([], id="a list of Python"),
+        pytest.param(b"{}", id="bytes"),
+        pytest.param([("booking_id", "b1")], id="pairs"),
+    ],
+)
+def test_only_an_object_of_json_is_accepted(arguments):
+    assert refusal_of("bookings_get", arguments).field in {"arguments", "booking_id"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "field"),
+    [
+        ("bookings_get", '{"booking_id": "b1", "booking_id": "b2"}', "booking_id"),
+        ("bookings_create", '{"availabilities": [], "passengers": [{"age": 1, "age": 2}]}', "age"),
+    ],
+    ids=["outside", "inside"],
+)
+def test_a_repeated_key_is_refused(tool, text, field):
+    assert refusal_of(tool, text).field == field
+
+
+@pytest.mark.parametrize("name", [1, 10**5000], ids=["1", "a long number"])
+def test_a_name_without_text_is_not_shown(name):
+    assert refusal_of("bookings_create", {name: 2}).field == "?"
+
+
+ENDLESS = {}
+ENDLESS["vehicle"] = ENDLESS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(ENDLESS, id="a cycle"),
+        pytest.param({1, 2}, id="a set of numbers"),
+        pytest.param({"ab"}, id="a set of texts"),
+        pytest.param(object(), id="an object"),
+        pytest.param(b"x", id="bytes"),
+        pytest.param(date(2026, 7, 14), id="a date"),
+    ],
+)
+def test_a_value_that_is_no_json_is_refused(value):
+    refused = refusal_of("bookings_create", {"vehicle": value})
+    assert str(refused) == "vehicle: expected a JSON value"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(float("nan"), id="not a number"),
+        pytest.param(float("inf"), id="infinity"),
+        pytest.param("\ud800", id="half a character"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("tool", "arguments_with", "field"),
+    [
+        pytest.param("bookings_get", lambda value: {"booking_id": value}, "booking_id", id="id"),
+        pytest.param(
+            "bookings_create",
+            lambda value: {**BOOKING, "vehicle": {"code": value}},
+            "vehicle.code",
+            id="vehicle",
+        ),
+    ],
+)
+def test_a_value_that_json_cannot_hold_is_refused(tool, arguments_with, field, value):
+    assert refusal_of(tool, arguments_with(value)).field == field
 
 
 @given(arguments=json_values, tool=st.sampled_from(sorted(TOOLS)))
 @MANY
 def test_any_arguments_are_read_or_refused(arguments, tool):
-    for one in (arguments, json.dumps(arguments)):
-        assert isinstance(read_or_error(tool, one), Arguments | InvalidInputError)
+    assert isinstance(read_or_error(tool, arguments), Arguments | InvalidInputError)
+    assert isinstance(read_or_error(tool, json.dumps(arguments)), Arguments | InvalidInputError)
 
 
 @given(data=st.data(), tool=st.sampled_from(["availability_search", "bookings_create"]))
 @MANY
-def test_arguments_with_any_one_value_in_them_are_read_or_refused(data, tool):
+def test_any_value_in_arguments_is_read_or_refused(data, tool):
     arguments = json.loads(json.dumps(SEARCH if tool == "availability_search" else BOOKING))
     place = arguments
     while True:

@@ -28,7 +28,7 @@ YEAR = DAY.year
         ([ADULT, CHILD], [ADA, {**LEO, "type": "Infant"}], None, "(1 Adult, 1 Child)"),
     ],
 )
-def test_a_party_that_cannot_be_booked_is_refused_unasked(
+def test_a_party_that_cannot_travel_is_refused_unasked(
     toolkit, sending_nothing, asked, searched, booked, field, problem
 ):
     sailing = toolkit.sailings(passengers=searched)[0]
@@ -41,7 +41,7 @@ def test_a_party_that_cannot_be_booked_is_refused_unasked(
     assert asked == []
 
 
-def test_a_handle_is_named_in_place_of_its_traveller(toolkit_of, agree, sending_nothing, asked):
+def test_a_handle_is_named_for_its_traveller(toolkit_of, agree, sending_nothing, asked):
     document = {"doc_type": "Passport", "doc_number": "X1", "doc_expiration": f"{YEAR - 1}-12-31"}
     late = Traveller(first_name="Ada", last_name="Reyes", gender="Female", age=34, **document)
     toolkit = toolkit_of(writes=True, approve=agree, travellers={"t1": late})
@@ -60,9 +60,9 @@ def test_a_handle_is_named_in_place_of_its_traveller(toolkit_of, agree, sending_
 def test_sailings_that_do_not_fit_are_refused_unasked(toolkit, sending_nothing, asked):
     first, second = toolkit.sailings()[:2]
     out, _ = toolkit.round_trip()
-    locked = next(n for n, one in enumerate(out["tariffs"]) if one["roundtrip_locked"])
+    (locked, *_) = [tariff for tariff in out["tariffs"] if tariff["roundtrip_locked"]]
     alone = order(out)
-    alone["availabilities"][0]["tariff_id"] = out["tariffs"][locked]["id"]
+    alone["availabilities"][0]["tariff_id"] = locked["id"]
     with sending_nothing():
         two = toolkit.fail("bookings_create", "invalid_arguments", **order(first, second))
         one = toolkit.fail("bookings_create", "invalid_arguments", **alone)

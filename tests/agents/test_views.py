@@ -13,8 +13,9 @@ from jsonschema import Draft202012Validator
 
 from ferry_sdk import Booking, InvalidInputError, Records, Ticket, Unreadable, models
 from ferry_sdk.agents.toolkit import Toolkit
+from ferry_sdk.agents.tools.short_views import SHORT
 from ferry_sdk.agents.tools.tools import TOOLS
-from ferry_sdk.agents.tools.views import SHORT, format_amount, has_full_view, schema_of, view_of
+from ferry_sdk.agents.tools.views import format_amount, has_full_view, schema_of, view_of
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port, VehicleBrand
@@ -22,7 +23,6 @@ from ferry_sdk.models.tickets import Voucher
 from tests.agents.agent import selection_of
 from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
-from tests.support.tables import each
 
 TRAVELLER = samples.TICKET_PASSENGER | {"type": "Adult", "email": "mo@example.org"}
 CONTACT = {"name": "Marguerite Okonkwo", "email": "mo@example.org", "phone": "612345678"}
@@ -69,21 +69,47 @@ def make_booking(view_tool):
     return view_tool("bookings_create", availabilities=choices, **more)
 
 
-def test_a_catalogue_matches_its_schema_and_contains_filters_it(view_tool, ferry):
-    names = ("ports", "journeys", "vehicle_brands", "vehicle_types")
-    for name in (*(f"catalogue_{one}" for one in names), "mcp_companies"):
-        short, full = view_tool(name)
-        assert short["count"] == full["count"] == len(short["items"]) > 1, name
-        assert short["unreadable"] == 0, name
-        assert short["items"][0].items() <= full["items"][0].items(), name
-    ports = attrgetter(TOOLS["catalogue_ports"].operation)(ferry)()
+@pytest.mark.parametrize(
+    "name",
+    [
+        "catalogue_ports",
+        "catalogue_journeys",
+        "catalogue_vehicle_brands",
+        "catalogue_vehicle_types",
+        "mcp_companies",
+    ],
+)
+def test_a_catalogue_matches_its_schema(view_tool, name):
+    short, full = view_tool(name)
+    assert short["count"] == full["count"] == len(short["items"]) > 1
+    assert short["unreadable"] == 0
+    assert short["items"][0].items() <= full["items"][0].items()
+
+
+def test_contains_filters_a_catalogue(ferry):
+    answer = Toolkit(ferry, tools="all").call("catalogue_ports", {"contains": "marseille"})
+    assert [port["code"] for port in answer["result"]["items"]] == ["FRMRS"]
+
+
+@pytest.fixture
+def ports():
+    marseille = Port(code="FRMRS", name="Marseille", country="France", country_code="FR")
+    tarifa = Port(code="ESTRF", name="Tarifa", country="Spain", country_code="ES")
+    return Records([tarifa, marseille])
+
+
+def test_a_filter_takes_letters_of_any_case(ports):
     assert view_of(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
+
+
+def test_a_filter_may_leave_nothing(ports):
     assert view_of(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
+
+
+def test_a_filter_sees_no_names_of_fields(ports):
     assert view_of(ports, "full", "country")["count"] == 0
-    answer = Toolkit(ferry, tools="all").call("catalogue_ports", {"contains": "marseille"})
-    assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
 
 
 def test_short_views_are_enough_to_book_and_cancel(view_tool):
@@ -129,95 +155,164 @@ def test_short_views_are_enough_to_book_and_cancel(view_tool):
         assert "qr_code" not in one
 
 
-def test_every_result_is_an_object_with_typed_fields_and_every_record_has_a_short_view():
+def test_a_schema_has_the_types_of_the_view():
     sailing = schema_of(Availability)["properties"]
     assert sailing["depart_at"]["type"] == "string"
     assert sailing["company"]["required"] == ["id", "name"]
     booking = schema_of(Booking)["properties"]
-    assert booking["stage"]["description"].startswith("The state on which")
     assert booking["stage"]["type"] == "string"
     assert "enum" not in booking["stage"]
     assert booking["expire_at"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
-    for tool in TOOLS.values():
-        result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
-        assert result["type"] == "object"
-    for record, names in SHORT.items():
-        model = getattr(models, record)
-        assert issubclass(model, Model)
-        for name in names:
-            assert name in model.model_fields or hasattr(model, name)
-            # A short view has no field that the repr hides.
-            assert name not in model.model_fields or model.model_fields[name].repr
+
+
+def test_a_schema_describes_the_fields():
+    stage = schema_of(Booking)["properties"]["stage"]
+    assert stage["description"].startswith("The state on which")
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_every_result_is_an_object(tool):
+    answer = tool.definition(approval=False, call=repr).output_schema
+    assert answer["properties"]["result"]["type"] == "object"
+
+
+@pytest.mark.parametrize("model", SHORT, ids=[model.__name__ for model in SHORT])
+def test_a_short_view_has_fields_of_its_record(model):
+    assert issubclass(model, Model)
+    for name in SHORT[model]:
+        assert name in model.model_fields or hasattr(model, name)
+
+
+@pytest.mark.parametrize("model", SHORT, ids=[model.__name__ for model in SHORT])
+def test_a_short_view_hides_what_the_repr_hides(model):
+    fields = model.model_fields
+    assert [name for name in SHORT[model] if name in fields and not fields[name].repr] == []
+
+
+def test_a_record_of_a_catalogue_needs_no_row():
     brand = VehicleBrand(id="VW", name="Volkswagen")
     assert view_of(brand, "short") == view_of(brand, "full") == {"id": "VW", "name": "Volkswagen"}
     assert not has_full_view(VehicleBrand)
-    with pytest.raises(LookupError, match=r"add Kept to views\.json"):
+
+
+def test_another_record_without_a_row_is_refused():
+    with pytest.raises(LookupError, match=r"add Kept to SHORT in .*short_views"):
         view_of(models.Kept.model_construct(), "short")
 
 
-def test_unreadable_records_are_counted_and_infinite_numbers_are_left_out(clients):
+def test_unreadable_records_are_counted():
     port = {"code": "a", "name": "b", "country": "c"}
     view = view_of(Records([Port(**port)], [Unreadable(1, "name", "x", {"s": 1})]), "full")
     assert view == {"items": [{**port, "country_code": None}], "count": 1, "unreadable": 1}
+
+
+def test_an_infinite_number_is_left_out(clients):
     car = '{"code": %s, "name": "Car", "max_length": %s, "max_height": 2}'
     cars = [car % ('"c"', 4.5), car % ('"c"', "1e999"), car % ("1e999", 4.5)]
     reply = httpx.Response(200, text=f"[{','.join(cars)}]")
     view = view_of(client_of(clients, Exchanges(reply)).catalogue.vehicle_types(), "short")
-    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5, None], 1)
+    assert [row["max_length"] for row in view["items"]] == [4.5, None]
+    assert view["unreadable"] == 1
 
 
-def test_texts_and_names_of_members_are_one_line_and_cut_and_unknown_fields_are_not_shown():
-    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
-    port = Port(code=evil, name=evil, country="c")
-    short, full = (view_of(port, detail)["name"] for detail in ("short", "full"))
-    assert short.startswith("IGNORE ALL[31m x")
-    assert short.endswith("…")
-    assert (len(short), len(full)) == (200, 2_000)
-    assert full.isprintable()
-    url = "https://example.org/" + "v" * 1_900  # an address is cut later
+EVIL = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
+"""A long text that holds an instruction, hidden characters and a line break."""
+
+
+def test_a_short_text_is_one_short_line():
+    name = view_of(Port(code="c", name=EVIL, country="c"), "short")["name"]
+    assert name.startswith("IGNORE ALL[31m x")
+    assert name.endswith("…")
+    assert len(name) == 200
+
+
+def test_a_full_text_has_2000_characters():
+    name = view_of(Port(code="c", name=EVIL, country="c"), "full")["name"]
+    assert len(name) == 2_000
+    assert name.isprintable()
+
+
+def test_an_address_is_cut_later():
+    url = "https://example.org/" + "v" * 1_900
     assert view_of(Voucher(url=url), "short") == {"url": url}
     assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
+
+
+def test_names_of_members_are_one_line():
     evil, clean = "Pay\n\u202eNOW", "Pay NOW"
     actions = {evil: {"type": "optional", "timeLimit": evil}}
     wire = samples.BOOKING | {"journey_details": {evil: {evil: evil}}, "possible_actions": actions}
     view = view_of(Booking.model_validate(wire), "full")
     assert view["journey_details"] == {clean: {clean: clean}}
     assert view["next_actions"] == [{"name": clean, "mandatory": False, "time_limit": clean}]
+
+
+def test_an_unknown_field_is_not_shown():
     ticket = Ticket.model_validate({**samples.TICKET, "mood": "secret-9"})
     assert "secret-9" not in json.dumps(view_of(ticket, "full"))
 
 
-@each("detail", ["short", "full"])
-def test_what_is_too_long_is_cut_and_counted(detail):
-    assert len(view_of(Port(code="x" * 100_000, name="n", country="c"), detail)["code"]) == 200
+either_detail = pytest.mark.parametrize("detail", ["short", "full"])
+
+
+@either_detail
+def test_a_long_code_is_cut(detail):
+    port = Port(code="x" * 100_000, name="n", country="c")
+    assert len(view_of(port, detail)["code"]) == 200
+
+
+@either_detail
+def test_an_id_that_was_cut_is_refused(detail):
     view = view_of(Ticket.model_validate({**samples.TICKET, "id": "t" * 100_000}), detail)
     assert len(view["id"]) == 200
     with pytest.raises(InvalidInputError):
         TOOLS["tickets_get"].read({"ticket_id": view["id"]})
 
-    ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(5_000)])
-    view = view_of(ports, detail)
+
+@pytest.fixture(scope="module")
+def many_ports():
+    """More ports than an answer may have."""
+    return Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(5_000)])
+
+
+@either_detail
+def test_a_long_list_is_cut_and_counted(detail, many_ports):
+    view = view_of(many_ports, detail)
     assert 1_000 < view["count"] == len(view["items"])
     assert view["count"] + view["left_out"] == 5_000
     assert len(json.dumps(view)) < 200_000
     Draft202012Validator(schema_of(Records[Port])).validate(view)
-    few = view_of(ports, detail, "P4999")
-    assert [one["code"] for one in few["items"]] == ["P4999"]
-    assert "left_out" not in few
 
+
+@either_detail
+def test_a_filter_searches_the_whole_list(detail, many_ports):
+    view = view_of(many_ports, detail, "P4999")
+    assert [port["code"] for port in view["items"]] == ["P4999"]
+    assert "left_out" not in view
+
+
+@pytest.fixture(scope="module")
+def large_booking():
+    """A booking with more tickets, details and actions than an answer may have."""
     action = {"type": "optional", "timeLimit": "soon" * 40}
     wire = samples.BOOKING | {
         "tickets": samples.BOOKING["tickets"] * 3_000,
         "journey_details": {str(one): "x" * 300 for one in range(1_000)},
         "possible_actions": {f"Action {one}": action for one in range(2_000)},
     }
-    view = view_of(Booking.model_validate(wire), detail)
+    return Booking.model_validate(wire)
+
+
+@either_detail
+def test_a_large_record_is_cut_and_counted(detail, large_booking):
+    view = view_of(large_booking, detail)
     assert view["left_out"] > 1_000
     assert len(json.dumps(view)) < 300_000
     Draft202012Validator(schema_of(Booking)).validate(view)
 
 
-def test_an_action_without_a_tool_names_none():
+@either_detail
+def test_an_action_without_a_tool_names_none(detail):
     wire = {
         **samples.BOOKING,
         "possible_actions": {
@@ -225,27 +320,42 @@ def test_an_action_without_a_tool_names_none():
             "Pay": {"type": "mandatory", "timeLimit": "2026-07-01T10:00:00+02:00"},
         },
     }
-    booking = Booking.model_validate(wire)
     limit = wire["possible_actions"]["Pay"]["timeLimit"]
-    actions = [
+    view = view_of(Booking.model_validate(wire), detail)
+    assert view["next_actions"] == [
         {"name": "Pay", "mandatory": True, "time_limit": limit, "tool": "bookings_confirm"},
         {"name": "Retry", "mandatory": False, "time_limit": "soon"},
     ]
-    for detail in ("short", "full"):
-        view = view_of(booking, detail)
-        assert view["next_actions"] == actions
-        Draft202012Validator(schema_of(Booking)).validate(view)
+    Draft202012Validator(schema_of(Booking)).validate(view)
 
 
-def test_money_is_exact_unless_it_has_thousands_of_digits_and_deep_nesting_is_cut():
-    digits = "1234567890123456789012345678901.5"
-    texts = {"49.9": "49.90", "25": "25.00", "1E+3": "1000.00", "-3.5": "-3.50"}
-    same = dict.fromkeys(("49.90", "0.125", "1E+999999", "1E-999999"))
-    for amount, changed in {**texts, digits: f"{digits}0", **same}.items():
-        text = changed or amount
-        assert format_amount(Decimal(amount)) == text
-        assert Decimal(text) == Decimal(amount)
+LONG_AMOUNT = "1234567890123456789012345678901.5"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("49.90", "49.90"),
+        ("49.9", "49.90"),
+        ("25", "25.00"),
+        ("1E+3", "1000.00"),
+        ("-3.5", "-3.50"),
+        ("0.125", "0.125"),
+        ("1E+999999", "1E+999999"),
+        ("1E-999999", "1E-999999"),
+        pytest.param(LONG_AMOUNT, f"{LONG_AMOUNT}0", id="31 digits"),
+    ],
+)
+def test_an_amount_is_exact(amount, text):
+    assert format_amount(Decimal(amount)) == text
+    assert Decimal(text) == Decimal(amount)
+
+
+def test_an_amount_of_thousands_of_digits_is_cut():
     assert format_amount(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
+
+
+def test_deep_nesting_is_cut():
     deep = []
     for _ in range(5_000):
         deep = [deep]
@@ -260,11 +370,11 @@ json_values = st.recursive(
 )
 
 
+@either_detail
 @given(anything=json_values, text=st.text())
-def test_open_fields_match_the_schema(anything, text):
+def test_open_fields_match_the_schema(detail, anything, text):
     texts = dict.fromkeys(("expire_at", "stage", "status"), text)
     wire = {**samples.BOOKING, **texts, "journey_details": {text: anything}}
-    booking = Booking.model_validate(wire)
-    for detail in ("short", "full"):
-        view = json.loads(json.dumps(view_of(booking, detail), allow_nan=False))
-        Draft202012Validator(schema_of(Booking)).validate(view)
+    view = view_of(Booking.model_validate(wire), detail)
+    as_json = json.loads(json.dumps(view, allow_nan=False))
+    Draft202012Validator(schema_of(Booking)).validate(as_json)

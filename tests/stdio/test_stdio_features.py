@@ -22,45 +22,54 @@ def error_of(host, method, *arguments, **more):
     return caught.value
 
 
-def test_wrong_parameters_are_errors_and_a_search_reports_progress_to_a_host_that_asks(hosts):
+def test_wrong_parameters_are_errors(hosts):
     host = hosts()
     assert error_of(host, "call_tool", "pay_everything", {}).code == -32602
     for listed in ("tools", "resources", "resource_templates", "prompts"):
         assert error_of(host, f"list_{listed}", cursor="2").code == -32602
-    for name, arguments in (("book", BOOK), ("book_a_crossing", {"origin": "Dover"})):
-        assert error_of(host, "get_prompt", name, arguments).code == -32602
-    host = hosts()
-    seen = []
+    assert error_of(host, "get_prompt", "book", BOOK).code == -32602
+    assert error_of(host, "get_prompt", "book_a_crossing", {"origin": "Dover"}).code == -32602
 
-    async def progress(*told):
-        seen.append(told)
+
+def test_a_search_reports_progress_if_asked(hosts):
+    host = hosts()
+    reports = []
+
+    async def progress(*report):
+        reports.append(report)
 
     arguments = {**TRIP, "passengers": TRAVELLERS}
     search = partial(host.client.call_tool, "trips_find", arguments, progress_callback=progress)
     assert result_of(answer_of(host.wait(search)))["offers"]
-    assert seen
-    assert [one[0] for one in seen] == sorted({one[0] for one in seen})
-    assert {one[1:] for one in seen} == {(40.0, "Asking the ferry companies")}
+    assert reports
+    seconds = [report[0] for report in reports]
+    assert seconds == sorted(set(seconds))
+    assert {report[1:] for report in reports} == {(40.0, "Asking the ferry companies")}
 
 
-def test_a_prompt_leads_to_a_booking_where_bookings_are_offered_and_its_places_are_completed(hosts):
-    reader = hosts()
-    assert reader.wait(reader.client.list_prompts).prompts == []
+def test_a_prompt_leads_to_a_booking(hosts):
     host = hosts(None, "--writes")
     (prompt,) = host.wait(host.client.list_prompts).prompts
-    assert [one.name for one in prompt.arguments] == [*BOOK]
+    assert [argument.name for argument in prompt.arguments] == [*BOOK]
     (message,) = host.wait(host.client.get_prompt, prompt.name, BOOK).messages
     assert "from Dover to Calais on 2050-06-06 for: two adults" in message.content.text
     assert "bookings_create" in message.content.text
     assert "bookings_create" in host.tools()
+
+
+def test_a_reader_completes_places_and_has_no_prompt(hosts):
+    reader = hosts()
+    assert reader.wait(reader.client.list_prompts).prompts == []
 
     def complete(name, value):
         asked = PromptReference(name="book_a_crossing"), {"name": name, "value": value}
         return reader.wait(reader.client.complete, *asked).completion.values
 
     assert "Genoa" in complete("origin", "Genua")
-    assert any("Tunis" in one for one in complete("destination", "tun"))
-    assert complete("on", "2050") == complete("origin", "") == complete("origin", "<b>") == []
+    assert any("Tunis" in port for port in complete("destination", "tun"))
+    assert complete("on", "2050") == []
+    assert complete("origin", "") == []
+    assert complete("origin", "<b>") == []
 
 
 def test_the_options_for_travellers_and_a_journal(hosts, tmp_path):
@@ -87,20 +96,24 @@ def read(host, uri):
 
 
 @LONG
-def test_every_listed_catalogue_can_be_read_and_says_for_whom_it_is(hosts):
+def test_every_listed_catalogue_can_be_read(hosts):
     host = hosts()
     ports = read(host, "ferry://ports")
     assert "FRMRS" in [port["code"] for port in ports["items"]]
     assert ports == result_of(host.call("catalogue_ports"))
     listed = host.wait(host.client.list_resources).resources
     names = ["ports", "journeys", "companies", "vehicle-brands", "vehicle-types"]
-    assert [str(one.uri) for one in listed] == [f"ferry://{name}" for name in names]
-    for one in listed:
-        assert one.title
-        assert one.annotations.audience == ["assistant"]
-        catalogue = read(host, str(one.uri))
+    assert [str(resource.uri) for resource in listed] == [f"ferry://{name}" for name in names]
+    for resource in listed:
+        assert resource.title
+        assert resource.annotations.audience == ["assistant"]
+        catalogue = read(host, str(resource.uri))
         assert catalogue["count"] == len(catalogue["items"]) > 5
 
+
+@LONG
+def test_the_departures_of_a_provider_can_be_read(hosts):
+    host = hosts()
     (template,) = host.wait(host.client.list_resource_templates).resource_templates
     assert template.uri_template == "ferry://departures/{provider_id}"
     provider = sailings(host)[0]["provider"]["id"]

@@ -95,34 +95,32 @@ def start_server(sandbox, run=None, *, new=False, capabilities=None):
             process.kill()
 
 
-def test_stdout_carries_the_protocol_alone_and_no_output_the_token(ferry_sandbox):
+def test_stdout_carries_the_protocol_alone(ferry_sandbox):
     with start_server(ferry_sandbox, [sys.executable, "-c", NOISY]) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
         assert server.receive()["result"]["structuredContent"]["status"] == "done"
         output, errors = server.wait_for_end()
         assert server.process.returncode == 0
-    assert [json.loads(one)["jsonrpc"] for one in output.splitlines()] == ["2.0", "2.0"]
+    assert [json.loads(line)["jsonrpc"] for line in output.splitlines()] == ["2.0", "2.0"]
     for words in ("stray words", "stray bytes", "ERROR mcp.server: it failed (ValueError)\n"):
         assert words in errors
-    for words in ("canary", "Stack"):
-        assert words not in errors
+    assert "canary" not in errors
+    assert "Stack" not in errors
+
+
+def test_no_output_has_the_token(ferry_sandbox):
     token = ferry_sandbox.token
-    calls = [
-        ("tickets_get", {"ticket_id": "none"}),
-        ("tickets_get", {"ticket_id": token}),
-        ("tickets_get", {"ticket_id": {"token": token}}),
-        ("catalogue_ports", {}),
-        ("no_such_tool", {}),
-    ]
     ferry_sandbox.faults.add("unauthorized", "catalogue.ports", times=None)
     with start_server(ferry_sandbox) as server:
         for junk in ("", "{", "[]", '"text"', "\x00", '{"jsonrpc": "2.0"}'):
             server.process.stdin.write(junk + "\n")
         assert server.reply_to("ping")["result"] == {}
         server.reply_to("tools/list")
-        for name, arguments in calls:
-            reply = server.reply_to("tools/call", name=name, arguments=arguments)
-            assert "error" in reply if name == "no_such_tool" else reply["result"]["isError"]
+        assert "error" in server.call("tickets_get", {"ticket_id": "none"})
+        assert "error" in server.call("tickets_get", {"ticket_id": token})
+        assert "error" in server.call("tickets_get", {"ticket_id": {"token": token}})
+        assert "error" in server.call("catalogue_ports")
+        assert "error" in server.reply_to("tools/call", name="no_such_tool", arguments={})
         assert server.reply_to("resources/read", uri="ferry://ports")["error"]
         ferry_sandbox.stop()
         assert "error" in server.call("catalogue_journeys")
@@ -135,7 +133,7 @@ def test_stdout_carries_the_protocol_alone_and_no_output_the_token(ferry_sandbox
 
 
 @pytest.mark.parametrize("end", ["host", "input", signal.SIGINT, signal.SIGTERM])
-def test_a_signal_or_the_end_of_the_input_or_of_the_host_ends_the_server(ferry_sandbox, end):
+def test_a_signal_or_closed_pipe_ends_the_server(ferry_sandbox, end):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
     with start_server(ferry_sandbox) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
@@ -157,7 +155,7 @@ def test_a_signal_or_the_end_of_the_input_or_of_the_host_ends_the_server(ferry_s
 
 
 @pytest.mark.parametrize("reply", mostly_long(["null", "silence"]))
-def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, reply):
+def test_a_question_without_an_answer_expires(ferry_sandbox, reply):
     run = [sys.executable, "-c", CHANGED.format("elicitation.VALID_FOR", 0.2)]
     with start_server(ferry_sandbox, run, capabilities={"elicitation": {}}) as server:
         server.request("tools/call", name="bookings_create", arguments=order(sailings(server)[0]))
@@ -176,7 +174,7 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
 
 
 @LONG
-def test_a_host_that_never_reads_stderr_is_served_and_two_signals_end_it(ferry_sandbox):
+def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
     """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
     with start_server(ferry_sandbox, new=True) as server:
         for _ in range(1_600):
@@ -186,6 +184,10 @@ def test_a_host_that_never_reads_stderr_is_served_and_two_signals_end_it(ferry_s
         assert server.process.wait(timeout=10) == 0
         errors = server.process.stderr.read()
     assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
+
+
+@LONG
+def test_two_signals_end_the_server_at_once(ferry_sandbox):
     run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
     with start_server(ferry_sandbox, run) as server:
         begin_write(server, ferry_sandbox, seconds=60)
@@ -206,7 +208,7 @@ def begin_write(server, sandbox, seconds):
 
 @pytest.mark.parametrize("number", mostly_long([None, signal.SIGINT, signal.SIGTERM]))
 @pytest.mark.parametrize("seconds", mostly_long([0.3, 60]))
-def test_a_write_in_progress_is_in_the_audit_as_it_ends(ferry_sandbox, number, seconds, tmp_path):
+def test_the_audit_has_a_write_in_progress(ferry_sandbox, number, seconds, tmp_path):
     """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
     audit = tmp_path / "audit.jsonl"
     run = command("--writes", "--audit", str(audit))
@@ -235,19 +237,32 @@ def test_a_write_in_progress_is_in_the_audit_as_it_ends(ferry_sandbox, number, s
     assert last["at"]
 
 
-def test_an_audit_file_for_others_is_refused_and_a_record_is_one_line(ferry_sandbox, tmp_path):
+def refuses_audit(sandbox, path, problem):
+    ended = run(command("--audit", str(path)), env=environment(sandbox))
+    assert ended.returncode == 2
+    assert "ferry_sdk: audit: " in ended.stderr
+    assert problem in ended.stderr
+
+
+def test_an_audit_file_for_others_is_refused(ferry_sandbox, tmp_path):
     audit = tmp_path / "audit.jsonl"
     audit.touch()
     audit.chmod(0o644)
+    refuses_audit(ferry_sandbox, audit, "chmod 600")
+
+
+def test_a_folder_is_no_audit_file(ferry_sandbox, tmp_path):
+    refuses_audit(ferry_sandbox, tmp_path, "cannot be written")
+
+
+def test_a_link_is_no_audit_file(ferry_sandbox, tmp_path):
     link = tmp_path / "link.jsonl"
     link.symlink_to(tmp_path / "new.jsonl")
-    unwritable = "cannot be written"
-    for path, problem in ((audit, "chmod 600"), (tmp_path, unwritable), (link, unwritable)):
-        ended = run(command("--audit", str(path)), env=environment(ferry_sandbox))
-        assert ended.returncode == 2
-        assert "ferry_sdk: audit: " in ended.stderr
-        assert problem in ended.stderr
+    refuses_audit(ferry_sandbox, link, "cannot be written")
     assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_a_record_of_the_log_is_one_line():
     code = """
 import logging
 from ferry_sdk.agents.stdio.run import log_to_stderr

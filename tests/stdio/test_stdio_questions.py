@@ -21,7 +21,7 @@ CALL = ("bookings_cancel", CANCEL)
 
 
 def request(**changes):
-    facts = {
+    usual = {
         "tool": "bookings_cancel",
         "summary": "Cancel b1: 5.00 EUR is kept",
         "amount": Decimal("5.00"),
@@ -30,66 +30,133 @@ def request(**changes):
         "expires_at": datetime.now(timezone.utc) + timedelta(minutes=5),
         "travellers": ('"Ada Reyes"',),
     }
-    return ApprovalRequest(**{**facts, **changes})
+    return ApprovalRequest(**{**usual, **changes})
 
 
-def test_a_question_is_taken_once_and_an_approval_is_one_ticked_box_for_one_server():
-    questions, asked = Questions(State()), request()
-    state = questions.keep(*CALL, asked)
+@pytest.fixture
+def questions():
+    return Questions(State())
+
+
+def test_a_question_is_taken_once(questions):
+    state = questions.keep(*CALL, request())
     assert questions.take(state, *CALL)
     assert not questions.take(state, *CALL)
-    for other in [
-        ("tickets_cancel", CANCEL),
-        ("bookings_cancel", {**CANCEL, "booking_id": "b2"}),
-        ("bookings_cancel", {"booking_id": "b1"}),
-        ("bookings_cancel", {**CANCEL, "max_penalty": 5.0}),
-        ("bookings_cancel", {**CANCEL, "detail": "full"}),
-    ]:
-        state = questions.keep(*CALL, asked)
-        assert not questions.take(state, *other), other
-        assert not questions.take(state, *CALL), other
-    questions.keep(*CALL, asked)
-    for unknown in (None, "", "guessed"):
-        assert not questions.take(unknown, *CALL)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(("tickets_cancel", CANCEL), id="tool"),
+        pytest.param(("bookings_cancel", {**CANCEL, "booking_id": "b2"}), id="booking"),
+        pytest.param(("bookings_cancel", {"booking_id": "b1"}), id="fewer"),
+        pytest.param(("bookings_cancel", {**CANCEL, "max_penalty": 5.0}), id="type"),
+        pytest.param(("bookings_cancel", {**CANCEL, "detail": "full"}), id="more"),
+    ],
+)
+def test_a_question_is_used_up_by_another_call(questions, other):
+    state = questions.keep(*CALL, request())
+    assert not questions.take(state, *other)
+    assert not questions.take(state, *CALL)
+
+
+@pytest.mark.parametrize("state", [None, "", "guessed"])
+def test_an_invented_state_answers_nothing(questions, state):
+    questions.keep(*CALL, request())
+    assert not questions.take(state, *CALL)
+
+
+def test_a_question_expires_with_its_request(questions):
     state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
     assert not questions.take(state, *CALL)
-    first, second, *_ = [questions.keep(*CALL, asked) for _ in range(101)]
+
+
+def test_the_oldest_of_many_questions_is_forgotten(questions):
+    first, second, *_ = [questions.keep(*CALL, request()) for _ in range(101)]
     assert not questions.take(first, *CALL)
     assert questions.take(second, *CALL)
-    questions, asked = Questions(State()), request()
+
+
+def test_equal_questions_have_the_same_box(questions):
+    asked = request()
     later = request(expires_at=asked.expires_at + timedelta(minutes=1))
-    first = questions.box(asked)
-    assert re.fullmatch("approve_[0-9a-f]{16}", first)
-    assert (asked.digest, first) == (later.digest, questions.box(later))
-    changes = {"tool": "tickets_cancel", "amount": Decimal("6.00"), "currency": "GBP"}
-    changes |= {"summary": "Cancel b1: 6.00 EUR is kept", "subject": {"booking_id": "b2"}}
-    changes |= {"travellers": (), "contact": ('"a@example.net"',), "arguments_digest": "0"}
-    for name, value in changes.items():
-        other = request(**{name: value})
-        assert asked.digest != other.digest, name
-        assert first != questions.box(other), name
-    assert Questions(State()).box(asked) != first
-    questions.agree(asked)
-    assert questions.box(asked) != first
-    for expected, *contents in [
-        (True, {"mine": True}, {"mine": True, "other": False}),
-        (False, {"mine": False}, {"mine": "true"}, {"mine": 1}, {}, None),
-        (None, {"other": True}, {"mine": False, "other": True}, {"mine": True, "other": True}),
-    ]:
-        for content in contents:
-            answer = ElicitResult(action="accept", content=content)
-            assert parse_answer(answer, "mine") is expected, content
-    for action, content in (("decline", {"mine": True}), ("cancel", {"other": True})):
-        assert parse_answer(ElicitResult(action=action, content=content), "mine") is False
-    form, url = {"form": {}}, {"url": {}}
-    for declared, expected in [
-        *((None, False), ({}, False), ({"sampling": {}}, False)),
-        *(({"elicitation": one}, True) for one in ({}, form, form | url)),
-        ({"elicitation": url}, False),
-    ]:
-        known = None if declared is None else ClientCapabilities.model_validate(declared)
-        context = SimpleNamespace(session=SimpleNamespace(client_capabilities=known))
-        assert can_ask(context) is expected, declared
+    assert re.fullmatch("approve_[0-9a-f]{16}", questions.box(asked))
+    assert (asked.digest, questions.box(asked)) == (later.digest, questions.box(later))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tool", "tickets_cancel"),
+        ("amount", Decimal("6.00")),
+        ("currency", "GBP"),
+        ("summary", "Cancel b1: 6.00 EUR is kept"),
+        pytest.param("subject", {"booking_id": "b2"}, id="subject"),
+        pytest.param("travellers", (), id="travellers"),
+        pytest.param("contact", ('"a@example.net"',), id="contact"),
+        ("arguments_digest", "0"),
+    ],
+)
+def test_another_question_has_another_box(questions, field, value):
+    asked, other = request(), request(**{field: value})
+    assert asked.digest != other.digest
+    assert questions.box(asked) != questions.box(other)
+
+
+def test_another_server_has_another_box(questions):
+    assert Questions(State()).box(request()) != questions.box(request())
+
+
+def test_an_approval_changes_the_box(questions):
+    before = questions.box(request())
+    questions.agree(request())
+    assert questions.box(request()) != before
+
+
+@pytest.mark.parametrize(
+    ("content", "is_agreed"),
+    [
+        ({"mine": True}, True),
+        ({"mine": True, "other": False}, True),
+        ({"mine": False}, False),
+        ({"mine": "true"}, False),
+        ({"mine": 1}, False),
+        ({}, False),
+        (None, False),
+        ({"other": True}, None),
+        ({"mine": False, "other": True}, None),
+        ({"mine": True, "other": True}, None),
+    ],
+    ids=str,
+)
+def test_an_approval_is_one_ticked_box(content, is_agreed):
+    answer = ElicitResult(action="accept", content=content)
+    assert parse_answer(answer, "mine") is is_agreed
+
+
+@pytest.mark.parametrize(
+    ("action", "content"), [("decline", {"mine": True}), ("cancel", {"other": True})], ids=str
+)
+def test_a_form_that_is_not_sent_approves_nothing(action, content):
+    assert parse_answer(ElicitResult(action=action, content=content), "mine") is False
+
+
+@pytest.mark.parametrize(
+    ("declared", "shows_forms"),
+    [
+        pytest.param(None, False, id="nothing"),
+        pytest.param({}, False, id="no capability"),
+        pytest.param({"sampling": {}}, False, id="another capability"),
+        pytest.param({"elicitation": {}}, True, id="no mode"),
+        pytest.param({"elicitation": {"form": {}}}, True, id="forms"),
+        pytest.param({"elicitation": {"form": {}, "url": {}}}, True, id="both modes"),
+        pytest.param({"elicitation": {"url": {}}}, False, id="addresses"),
+    ],
+)
+def test_a_host_declares_that_it_shows_forms(declared, shows_forms):
+    known = None if declared is None else ClientCapabilities.model_validate(declared)
+    context = SimpleNamespace(session=SimpleNamespace(client_capabilities=known))
+    assert can_ask(context) is shows_forms
 
 
 def test_a_person_approves_each_write(hosts, ferry_sandbox):
@@ -149,7 +216,7 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     error(frugal.call("bookings_create", order(sailings(frugal)[1])), "spend_limit")
 
 
-def test_a_person_is_shown_the_offer_that_is_booked(hosts):
+def test_a_person_sees_the_offer_being_booked(hosts):
     person = Person()
     host = hosts(person, "--writes")
     agent = ShortWay(host)

@@ -22,32 +22,44 @@ from tests.support.tiers import LONG
 pytestmark = LONG
 
 CATALOGUES = {name.replace(".", "_") for name in OPERATIONS if name.startswith("catalogue.")}
-READS = {
-    *("trips_find", "places_find", "availability_search", "bookings_get", "bookings_cancel_fee"),
-    *("tickets_get", "tickets_pdf", "mcp_companies", *CATALOGUES),
+READS = CATALOGUES | {
+    "trips_find",
+    "places_find",
+    "availability_search",
+    "bookings_get",
+    "bookings_cancel_fee",
+    "tickets_get",
+    "tickets_pdf",
+    "mcp_companies",
 }
+WRITE_TOOLS = {name.replace(".", "_") for name in WRITES}
 
 
-def test_writes_are_registered_if_wanted_else_the_client_is_read_only(hosts, ferry_sandbox):
+def test_without_writes_the_tools_only_read(hosts, ferry_sandbox):
     host = hosts(Person())
     assert set(host.tools()) == READS
     error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_writes_are_registered_with_hints(hosts, ferry_sandbox):
     more = {"FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token}
     host = hosts(Person(), "--writes", env={**environment(ferry_sandbox), **more})
-    assert set(host.tools()) == READS | {one.replace(".", "_") for one in WRITES}
-    for name, tool in host.tools().items():
-        hints = tool.annotations
-        assert tool.title
-        assert tool.description
-        assert tool.output_schema["type"] == "object"
-        assert hints.read_only_hint is (name in READS)
-        assert hints.idempotent_hint is (name in READS)
-        assert hints.destructive_hint is (name not in {*READS, "bookings_create"})
+    tools = host.tools()
+    assert set(tools) == READS | WRITE_TOOLS
+    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READS
+    assert {name for name, tool in tools.items() if tool.annotations.idempotent_hint} == READS
+    destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
+    assert destructive == WRITE_TOOLS - {"bookings_create"}
+    assert all(tool.title and tool.description for tool in tools.values())
+    assert {tool.output_schema["type"] for tool in tools.values()} == {"object"}
     with pytest.raises(MCPError) as caught:  # a payment cannot be recorded
         host.call("tickets_mark_paid", {"ticket_id": "t1"})
     assert caught.value.code == -32602
     assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
+
+
+def test_a_read_only_client_offers_no_writes(hosts):
     code = (
         "from ferry_sdk.agents.stdio import run\n"
         "toolkit = run.AsyncToolkit\n"
@@ -75,42 +87,87 @@ def test_the_token_comes_from_a_file(hosts, ferry_sandbox, tmp_path):
     result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
 
-def test_tokens_are_removed_from_the_environment(monkeypatch, tmp_path):
+@pytest.fixture
+def token_file(tmp_path):
     file = tmp_path / "token"
     file.write_text(" of-the-file\n", "utf-8")
+    return file
+
+
+@pytest.fixture
+def tokens_in_environment(monkeypatch):
     monkeypatch.setenv("FERRY_TOKEN", "of the environment")
     monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
-    monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
-    again = take_token(None)
-    shown = [sys.executable, "-c", "import os; print(*os.environ)"]
-    inherited = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.usefixtures("tokens_in_environment")
+def test_tokens_are_removed_from_the_environment():
+    take_token(None)
+    names = [sys.executable, "-c", "import os; print(*os.environ)"]
+    inherited = subprocess.run(names, capture_output=True, text=True, check=True).stdout.split()
     assert not {"FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"} & {*inherited}
-    assert callable(again)
-    assert again() == "of-the-file"
-    file.write_text("another", "utf-8")
-    assert again() == "another"
+
+
+@pytest.mark.usefixtures("tokens_in_environment")
+def test_the_file_is_read_again_at_each_call(monkeypatch, token_file):
+    monkeypatch.setenv("FERRY_TOKEN_FILE", str(token_file))
+    token = take_token(None)
+    assert callable(token)
+    assert token() == "of-the-file"
+    token_file.write_text("another", "utf-8")
+    assert token() == "another"
+
+
+@pytest.mark.usefixtures("tokens_in_environment")
+def test_a_file_that_is_missing_is_refused(tmp_path):
     with pytest.raises(ConfigurationError):
         take_token(tmp_path / "none")
-    monkeypatch.delenv("FERRY_TOKEN_FILE")
-    monkeypatch.setenv("FERRY_TOKEN", "of the environment")
+
+
+@pytest.mark.usefixtures("tokens_in_environment")
+def test_the_token_may_be_in_the_environment():
     assert take_token(None) == "of the environment"
+
+
+def test_a_token_is_needed():
     with pytest.raises(ConfigurationError):
         take_token(None)
 
 
-def test_what_is_missing_or_invalid_ends_with_code_2(ferry_sandbox, tmp_path, monkeypatch, capsys):
-    file, known = tmp_path / "token", environment(ferry_sandbox)
-    without = {name: known[name] for name in known if name != "FERRY_TOKEN"}
-    cases = [("FERRY_TOKEN", None, without), ("FERRY_BASE_URL", None, {"FERRY_TOKEN": "t"})]
-    of_file = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
-    cases += [(str(file), content, of_file) for content in (None, b"", b" \n", b"\xff\xfe\x00")]
-    for words, content, given in cases:
-        if content is not None:
-            file.write_bytes(content)
-        ended = processes.run(command(), env={"PATH": "", **given})
-        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
-        assert words in ended.stderr, (words, content)
-        assert ferry_sandbox.token not in ended.stderr
+def ends_with_code_2(words, env):
+    """Run the server, and assert that it ends with one line on stderr that has these words."""
+    ended = processes.run(command(), env={"PATH": "", **env})
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert words in ended.stderr
+    return ended.stderr
+
+
+@pytest.mark.parametrize("missing", ["FERRY_TOKEN", "FERRY_BASE_URL"])
+def test_a_missing_setting_ends_with_code_2(ferry_sandbox, missing):
+    known = environment(ferry_sandbox)
+    settings = {name: known[name] for name in known if name != missing}
+    stderr = ends_with_code_2(missing, settings)
+    assert ferry_sandbox.token not in stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b" \n", id="blank"),
+        pytest.param(b"\xff\xfe\x00", id="no text"),
+    ],
+)
+def test_an_unusable_token_file_ends_with_code_2(ferry_sandbox, tmp_path, content):
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    settings = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
+    ends_with_code_2(str(file), settings)
+
+
+def test_an_invalid_limit_ends_with_code_2(ferry_sandbox, monkeypatch, capsys):
     for name, value in environment(ferry_sandbox).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(run, "log_to_stderr", int)
@@ -122,14 +179,14 @@ def test_what_is_missing_or_invalid_ends_with_code_2(ferry_sandbox, tmp_path, mo
     assert "spend_limit" in written.err
 
 
-def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hidden(hosts):
+def test_every_result_conforms_to_its_schema(hosts):
     """The official client validates structured results, and raises if one does not conform."""
     host = hosts(Person(), "--writes")
     provider = sailings(host)[0]["provider"]["id"]
     booking_id = book(host)["booking_id"]
     confirmed = result_of(host.call("bookings_confirm", {"booking_id": booking_id}))
     ticket = {"ticket_id": confirmed["ticket_id"]}
-    tools, with_detail = host.tools(), 0
+    tools = host.tools()
     calls = {name: {} for name, tool in tools.items() if "required" not in tool.input_schema} | {
         "availability_search": query(),
         "bookings_get": {"booking_id": booking_id},
@@ -138,12 +195,15 @@ def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hid
         "tickets_pdf": ticket,
         "catalogue_departures": {"provider_id": provider},
     }
+    with_detail = [name for name in calls if "detail" in tools[name].input_schema["properties"]]
+    assert len(with_detail) >= 3
     for name, arguments in calls.items():
         result_of(host.call(name, arguments))
-        if "detail" in tools[name].input_schema["properties"]:
-            with_detail += 1
-            result_of(host.call(name, {**arguments, "detail": "full"}))
-    assert with_detail >= 3
+    for name in with_detail:
+        result_of(host.call(name, {**calls[name], "detail": "full"}))
+
+
+def test_the_text_of_an_exception_is_hidden(hosts):
     code = (
         "from ferry_sdk.agents.stdio import serve\n"
         "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
@@ -159,25 +219,45 @@ def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hid
     assert "canary" not in host.stderr
 
 
-def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferry_sandbox):
-    tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
-    for name in (one.replace(".", "_") for one in WRITES):
+def test_no_write_takes_a_code_beside_a_person(hosts):
+    tools = hosts(Person(), "--writes").tools()
+    for name in WRITE_TOOLS:
         assert "confirmation_code" not in tools[name].input_schema["properties"]
         assert "confirmation_code" not in str(tools[name].output_schema)
         assert "code" not in tools[name].description
-        assert "confirmation_code" in by_code[name].input_schema["properties"]
-        assert "confirmation_code" in by_code[name].description
+
+
+def test_without_a_person_every_write_takes_a_code(hosts):
+    tools = hosts(None, "--writes").tools()
+    for name in WRITE_TOOLS:
+        assert "confirmation_code" in tools[name].input_schema["properties"]
+        assert "confirmation_code" in tools[name].description
+
+
+def test_a_guess_is_no_approval(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
-    fields = ("ok", "approval", "approve", "approved", "inputResponses", "requestState")
-    guesses = [("confirmation_code", code) for code in ("BCDFGHJKLM", "yes", True)]
-    guesses += [(field, {"approve": True}) for field in ("confirmation_code", *fields)]
-    for field, value in guesses:
+    guesses = [
+        ("confirmation_code", "BCDFGHJKLM"),
+        ("confirmation_code", "yes"),
+        ("confirmation_code", True),
+        ("confirmation_code", {"approve": True}),
+        ("ok", {"approve": True}),
+        ("approval", {"approve": True}),
+        ("approve", {"approve": True}),
+        ("approved", {"approve": True}),
+        ("inputResponses", {"approve": True}),
+        ("requestState", {"approve": True}),
+    ]
+    for field, value in guesses:  # one server for all
         refused = host.call("bookings_create", {**wanted, field: value})
         assert error(refused, "invalid_arguments")["field"] == field
     assert person.shown == []
     assert ferry_sandbox.counters.effects == ()
+
+
+def test_a_person_who_declines_is_asked_twice(hosts, ferry_sandbox):
     person = Person(NO)
     host = hosts(person, "--writes")
     contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
@@ -226,7 +306,7 @@ def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     assert after in person.shown[-1]
 
 
-def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox, tmp_path):
+def test_a_recorded_approval_answers_no_other_question(hosts, ferry_sandbox, tmp_path):
     """Some hosts answer each new question with the answer to an earlier one, as LangGraph does."""
     person, audit = Person(), tmp_path / "audit.jsonl"
     host = hosts(person, "--writes", "--audit", str(audit))
@@ -269,7 +349,7 @@ def ask(*call):
 
 
 @modern
-def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(hosts, ferry_sandbox):
+def test_an_answer_counts_once_for_its_arguments(hosts, ferry_sandbox):
     host = hosts(Person(), "--writes")
     first, second = (order(one) for one in sailings(host)[:2])
     for state in (None, "", "guessed", "A" * 32):
@@ -288,7 +368,7 @@ def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(hosts, fe
 
 
 @modern
-def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry_sandbox, tmp_path):
+def test_an_answer_reaches_another_process(hosts, ferry_sandbox, tmp_path):
     file = tmp_path / "agent.db"
     first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
     arguments = order(sailings(first)[0])
@@ -298,7 +378,7 @@ def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry
 
 
 @modern
-def test_an_approval_is_for_the_total_that_was_shown(hosts, ferry_sandbox):
+def test_an_approval_is_for_the_total_shown(hosts, ferry_sandbox):
     """It rises between the answer and the repeated call."""
     host = hosts(Person(), "--writes")
     booking = book(host)
@@ -317,7 +397,7 @@ def test_an_approval_is_for_the_total_that_was_shown(hosts, ferry_sandbox):
 
 
 @modern
-def test_an_approval_of_the_same_question_counts_in_a_new_call(hosts, ferry_sandbox):
+def test_an_approval_counts_in_a_new_call(hosts, ferry_sandbox):
     host = hosts(Person(), "--writes")
     arguments = order(sailings(host)[0])
     _, recorded = ask(host, CREATE, arguments)

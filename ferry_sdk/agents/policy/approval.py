@@ -1,6 +1,14 @@
 """Approval of writes: the request for a person, and codes where the toolkit cannot ask one.
 
-A code is no proof of approval: an agent can give it back without having asked anybody.
+A code is no proof of approval: an agent can give it back without having asked anybody. For example:
+
+1. The first call of ``bookings_confirm`` returns the summary "Confirm and pay 12.32 EUR: ..." and
+   the code ``KTRWP4M9XB``, which `Codes` has bound to this write at this price.
+2. The second call, with the code, uses it up, and the write is sent. If the price has changed in
+   between, the code is for another request and is refused.
+
+`Refusals` counts the questions that a person has not approved, so that an agent cannot wear them
+down by asking again.
 """
 
 from __future__ import annotations
@@ -127,16 +135,16 @@ class Codes:
             RefusedError: The code is wrong, used, expired, or issued for another write.
         """
         with self._state.transaction():
-            ends = {
-                bound: until
-                for bound, (waiting, until) in self._pending.items()
-                if hmac.compare_digest(waiting.encode(), code.encode())
-            }
+            ends: dict[str, float] = {}
+            for bound, (issued_code, until) in self._pending.items():
+                if hmac.compare_digest(issued_code.encode(), code.encode()):
+                    ends[bound] = until
             for bound in ends:
                 del self._pending[bound]
-        until = ends.get(binding)
+
+        end = ends.get(binding)
         # A stored code may be from before the machine started, and with it its clock.
-        if until is None or not until - VALID_FOR <= now < until:
+        if end is None or not end - VALID_FOR <= now < end:
             raise RefusedError("code_invalid", field="confirmation_code")
 
 
@@ -164,6 +172,7 @@ class Refusals:
         question = self._question(request)
         if self._count(question, now) >= _MAX_REFUSALS:
             raise RefusedError("declined_twice")
+
         others = self._open_questions(request.tool, now).keys() - {question}
         if len(others) >= _MAX_QUESTIONS:
             raise RefusedError("too_many_questions", len(others))
@@ -206,7 +215,7 @@ class Refusals:
             request.summary,
             request.amount,
             request.currency,
-            sorted(map(name_key, request.travellers)),
+            sorted(name_key(name) for name in request.travellers),
             sorted(text.casefold() for text in request.contact),
         )
 

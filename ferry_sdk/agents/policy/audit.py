@@ -15,7 +15,7 @@ from ferry_sdk._runtime.clock import monotonic
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
+_ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # without @, so that no e-mail address matches
 
 
 def looks_like_id(text: str) -> bool:
@@ -109,13 +109,14 @@ class ToolCall:
         self, answer: Mapping[str, Any], audit: Callable[[AuditRecord], Any] | None
     ) -> Generator[CallHandler, Any, None]:
         """Log the answered call, and hand its record to the caller's `audit`, if there is one."""
-        status, error = answer["status"], answer.get("error", {})
+        status = answer["status"]
+        answer_error = answer.get("error", {})
         entry = AuditRecord(
             at=datetime.now(timezone.utc),
             tool=self.tool,
             status=status,
-            code=error.get("code"),
-            outcome=error.get("outcome", "done" if status == "done" else "not_sent"),
+            code=answer_error.get("code"),
+            outcome=answer_error.get("outcome", "done" if status == "done" else "not_sent"),
             subject=dict(self.subject),
             approval=self.approval,
             amount=self.amount,
@@ -123,10 +124,19 @@ class ToolCall:
             correlation_id=self.correlation_id,
             seconds=monotonic() - self.started,
         )
-        tool, call_id = self.tool, self.correlation_id
-        fields = {"operation": tool, "correlation_id": call_id, "outcome": entry.outcome}
-        ended = entry.code or status
-        logger.info("tool %s: %s (correlation id %s)", tool, ended, call_id, extra=fields)
+        fields = {
+            "operation": self.tool,
+            "correlation_id": self.correlation_id,
+            "outcome": entry.outcome,
+        }
+        logger.info(
+            "tool %s: %s (correlation id %s)",
+            self.tool,
+            entry.code or status,
+            self.correlation_id,
+            extra=fields,
+        )
+
         if audit is None:
             return
         try:
@@ -134,9 +144,9 @@ class ToolCall:
         except Exception as error:  # noqa: BLE001 -- a failed audit does not fail the call
             logger.error(  # noqa: TRY400 -- the traceback may hold what a log must not
                 "the audit of tool %s failed: %s (correlation id %s)",
-                tool,
+                self.tool,
                 type(error).__name__,
-                call_id,
+                self.correlation_id,
                 extra=fields,
             )
         except GeneratorExit:

@@ -1,4 +1,13 @@
-"""Limits on what an agent may spend, and on what a cancellation may cost."""
+"""Limits on what an agent may spend, and on what a cancellation may cost.
+
+An amount counts before anybody is asked, so that two writes cannot both pass the limit. For
+example, with a limit of 100 EUR:
+
+1. `hold` counts 60 EUR for a booking. A second booking of 60 EUR is refused from here on.
+2. If the booking is not made, `release` gives the 60 EUR back.
+3. If it is made, `settle` counts its real price under its id, such as 62 EUR for ``b-1``.
+4. `give_back` stops counting it if it ends unpaid. Of a paid booking nothing is given back.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +15,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -29,15 +38,41 @@ Amount = tuple[Decimal, str]
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount that counts as spent, or as a penalty; `before` is what it replaced.
+    """An amount that counts.
 
-    `other` is a second amount of the same write.
+    Attributes:
+        table: Whether it counts as spent or as a penalty.
+        key: Its key in that table.
+        before: The amount that it replaced, if any.
+        other: A second amount of the same write.
     """
 
     table: Literal["spent", "penalties"]
     key: str
     before: Amount | None
     other: Hold | None = None
+
+
+class _PenaltyKey(NamedTuple):
+    """Identifies a penalty: the booking, if it is known, and the booking or ticket cancelled."""
+
+    booking_id: str | None
+    subject: str
+
+    @property
+    def text(self) -> str:
+        """The key as the state stores it."""
+        return json.dumps([self.booking_id, self.subject])
+
+    @classmethod
+    def of(cls, text: str) -> _PenaltyKey:
+        """Return the key of a stored text."""
+        booking_id, subject = json.loads(text)
+        return cls(booking_id, subject)
+
+    def may_share_booking(self, other: _PenaltyKey) -> bool:
+        """Return whether two penalties may be of one booking; an unknown one may be any."""
+        return self.booking_id == other.booking_id or None in {self.booking_id, other.booking_id}
 
 
 class Budget:
@@ -79,14 +114,22 @@ class Budget:
         """
         with self._state.transaction():
             before = self._held.get(key)
-            others = [held for its_key, held in self._held.items() if its_key != key]
-            total = exact_sum([amount, *(held for held, its in others if its == currency)])
+            total = exact_sum([amount, *self._spent(currency, except_for=key)])
             limit = None if self._spend is None else self._spend.get(currency)
             if self._spend is not None and (limit is None or total > limit):
-                spent = str(exact_sum(its for its, of in self._held.values() if of == currency))
-                raise _limit_error("spend_limit", self._spend, amount, currency, spent=spent)
+                spent = exact_sum(self._spent(currency))
+                raise _limit_error("spend_limit", self._spend, amount, currency, spent=str(spent))
+
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
+
+    def _spent(self, currency: str, except_for: str | None = None) -> list[Decimal]:
+        """Return the amounts that count in a currency, perhaps except for that of a key."""
+        return [
+            amount
+            for key, (amount, its_currency) in self._held.items()
+            if its_currency == currency and key != except_for
+        ]
 
     def release(self, hold: Hold) -> None:
         """Undo a hold of an amount that was not spent: put back what it replaced."""
@@ -95,6 +138,7 @@ class Budget:
             is_held = amounts.pop(hold.key, None) is not None
             if is_held and hold.before is not None:
                 amounts[hold.key] = hold.before
+
             if hold.other is not None:
                 self.release(hold.other)
 
@@ -105,14 +149,14 @@ class Budget:
             self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
-    def give_back(self, result: object, whole: tuple[str, Collection[str]] | None) -> str | None:
+    def give_back(self, result: object, booking: tuple[str, Collection[str]] | None) -> str | None:
         """Stop counting the booking that a result ends, if it was certainly never paid.
 
         If it was paid, its price is either kept as a penalty or paid back.
 
         Args:
             result: The result of a call.
-            whole: The booking of the ticket that the result names, and the ids of all tickets of
+            booking: The booking of the ticket that the result names, and the ids of all tickets of
                 that booking; None if they are not known.
 
         Returns:
@@ -120,18 +164,20 @@ class Budget:
         """
         with self._state.transaction():
             if isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}:
-                ended, is_unpaid = result.booking_id, result.stage == Stage.LAPSED
+                ended = result.booking_id
+                is_unpaid = result.stage == Stage.LAPSED
             elif isinstance(result, BookingCancellation):
                 ended = result.booking_id
                 is_unpaid = _costs_nothing(result.previewed) and not result.refund_amount
-            elif isinstance(result, TicketCancellation) and whole is not None:
+            elif isinstance(result, TicketCancellation) and booking is not None:
                 self._unpaid[result.ticket_id] = _costs_nothing(result.previewed)
-                ended, tickets = whole
+                ended, tickets = booking
                 is_unpaid = all(self._unpaid.get(ticket) for ticket in tickets)
-                if not is_unpaid:
+                if not is_unpaid:  # other tickets may stand
                     return None
             else:
                 return None
+
             if is_unpaid:
                 self._held.pop(ended, None)
             return ended
@@ -147,33 +193,43 @@ class Budget:
             RefusedError: The total would exceed the limit for one booking.
         """
         with self._state.transaction():
-            key = json.dumps([booking_id, subject])
-            kept = exact_sum(
-                amount
-                for its_key, (amount, its) in self._kept.items()
-                for its_booking, its_subject in [json.loads(its_key)]
-                if its_subject != subject
-                and its == currency
-                and (its_booking == booking_id or None in (its_booking, booking_id))
-            )
+            key = _PenaltyKey(booking_id, subject)
+            kept = exact_sum(self._kept_beside(key, currency))
             limit = None if self._penalty is None else self._penalty.get(currency)
             if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
-                amounts = {"penalty": str(penalty), "kept": str(kept)}
-                raise _limit_error("penalty_limit", self._penalty, penalty, currency, **amounts)
-            before = self._kept.get(key)
-            self._kept[key] = max(penalty, Decimal(0)), currency
-            return Hold("penalties", key, before)
+                raise _limit_error(
+                    "penalty_limit",
+                    self._penalty,
+                    penalty,
+                    currency,
+                    penalty=str(penalty),
+                    kept=str(kept),
+                )
+
+            before = self._kept.get(key.text)
+            self._kept[key.text] = max(penalty, Decimal(0)), currency
+            return Hold("penalties", key.text, before)
+
+    def _kept_beside(self, key: _PenaltyKey, currency: str) -> list[Decimal]:
+        """Return the penalties in a currency that may be of the same booking, except its own."""
+        kept: list[Decimal] = []
+        for text, (amount, its_currency) in self._kept.items():
+            other = _PenaltyKey.of(text)
+            is_same_currency = its_currency == currency
+            if is_same_currency and other.subject != key.subject and key.may_share_booking(other):
+                kept.append(amount)
+        return kept
 
 
 def _limit_error(
     code: str, limits: Mapping[str, Decimal], amount: Decimal, currency: str, **amounts: str
 ) -> RefusedError:
     """Return the refusal of an amount above its limit, or without a limit in its currency."""
-    amounts = {"limit": str(limits.get(currency, 0)), **amounts, "currency": currency}
+    details = {"limit": str(limits.get(currency, 0)), **amounts, "currency": currency}
     if currency in limits:
-        return RefusedError(code, amount, currency, **amounts)
+        return RefusedError(code, amount, currency, **details)
     others = " or ".join(limits) or "no currency"
-    return RefusedError(f"{code}_elsewhere", amount, currency, others, **amounts)
+    return RefusedError(f"{code}_elsewhere", amount, currency, others, **details)
 
 
 def _costs_nothing(fee: CancellationFee | None) -> bool:

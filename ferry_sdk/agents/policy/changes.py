@@ -1,10 +1,21 @@
-"""Plan what becomes of a booking or a ticket that was shown: pay, cancel or replace it."""
+"""Plan what becomes of a booking or a ticket that was shown: pay, cancel or replace it.
+
+`identity` says which write a call asks for, `plan` reads what it costs now, and `conclude` counts
+what it has done. For example, `Cancel` of the booking ``b-1``:
+
+1. `identity` returns the same key for every call that cancels ``b-1``.
+2. `plan` reads the fee: 5 EUR are kept, 20 EUR are paid back. The plan's arguments are
+   ``max_penalty`` 5 and ``min_refund`` 20, so that the client refuses to send it if the fee has
+   become worse when a person has agreed. Its `count` counts the 5 EUR against the penalty limit.
+3. `conclude` returns a note if less was paid back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal
 
 from ferry_sdk._engine.safety import SAFETY, Proof, may_be_done
@@ -44,8 +55,11 @@ class _Change:
         """Return one identity for each booking or ticket."""
         some_id: str = values[self._subject]
         record = self._record(some_id)
-        key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
-        return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
+        return Identity(
+            key=self._state.fingerprint(type(self).__name__, self._subject, some_id),
+            subject={self._subject: some_id},
+            target_id=record.booking_id or some_id,
+        )
 
     def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return the notes of the answer."""
@@ -74,19 +88,21 @@ class Confirm(_Change):
         booking_id = identity.target_id
         booking: Booking = yield from self._read_open(booking_id)
         is_being_issued = booking.stage == Stage.IN_PROGRESS
-        if _CONFIRMED.is_confirmed_by(booking) or (
-            is_being_issued and booking.payment_status == PaymentStatus.PAID
-        ):
+        is_paid = is_being_issued and booking.payment_status == PaymentStatus.PAID
+        if _CONFIRMED.is_confirmed_by(booking) or is_paid:
             raise RefusedError("already_paid")
+
         total, currency = booking.total_price, booking.currency
         price = money(total, currency)
         details = {"field": "expect_total", "found": format_amount(total), "currency": currency}
         if values.get("expect_total") not in {None, total}:
             raise RefusedError("costs", price, **details)
+
         approved = self._state.budget.approved.get(booking_id, (total, currency))
         is_dearer = total > approved[0] or currency != approved[1]
 
         def count() -> Hold:
+            # The limit comes first: an agent is not told to ask about a price that is refused.
             hold = self._state.budget.hold(booking_id, total, currency)
             if is_dearer and "expect_total" not in values:
                 self._state.budget.release(hold)
@@ -96,11 +112,11 @@ class Confirm(_Change):
 
         before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
         return WritePlan(
-            {"booking_id": booking_id, "expect_total": total, "currency": currency},
-            f"Confirm and pay {price}{before}: {self._record(booking_id).description}",
-            total,
-            currency,
-            count,
+            arguments={"booking_id": booking_id, "expect_total": total, "currency": currency},
+            summary=f"Confirm and pay {price}{before}: {self._record(booking_id).description}",
+            amount=total,
+            currency=currency,
+            count=count,
         )
 
     def check_since(self, identity: Identity) -> Generator[Invoke, Any, None]:
@@ -123,32 +139,49 @@ class Cancel(_Change):
             raise
         if fee.ticket_status in {_CANCELLED.tickets, _LAPSED.tickets}:
             yield from self._read_open(some_id)  # it may be the status of a booking's ticket
-        penalty, refund, currency = fee.penalty_amount, fee.refund_amount, fee.currency
+
+        penalty, currency = fee.penalty_amount, fee.currency
         if penalty > values.get("max_penalty", penalty):
             details = {"penalty": format_amount(penalty), "currency": currency}
             cost = money(penalty, currency)
             raise RefusedError("cancelling_costs", cost, field="max_penalty", **details)
+
         record = self._record(some_id)
         booking_id = some_id if self._subject == "booking_id" else record.booking_id
+        guards = {"max_penalty": penalty, "min_refund": fee.refund_amount, "currency": currency}
         return WritePlan(
-            {**values, "max_penalty": penalty, "min_refund": refund, "currency": currency},
-            f"Cancel {record.description}: {money(penalty, currency)} is kept, "
-            f"{money(refund, currency)} is paid back",
-            penalty,
-            currency,
-            lambda: self._state.budget.hold_penalty(booking_id, some_id, penalty, currency),
+            arguments={**values, **guards},
+            summary=(
+                f"Cancel {record.description}: {money(penalty, currency)} is kept, "
+                f"{money(fee.refund_amount, currency)} is paid back"
+            ),
+            amount=penalty,
+            currency=currency,
+            count=partial(
+                self._state.budget.hold_penalty,
+                booking_id,
+                some_id,
+                penalty=penalty,
+                currency=currency,
+            ),
         )
 
     def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return a note if the refund is less than previewed."""
-        lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
-        if lost is None or lost <= 0:
+        if not isinstance(result, BookingCancellation):
             return []
-        return [f"{money(lost, plan.currency)} less was paid back than was previewed."]
+        shortfall = result.refund_shortfall
+        if shortfall is None or shortfall <= 0:
+            return []
+        return [f"{money(shortfall, plan.currency)} less was paid back than was previewed."]
 
 
 class Replace(Cancel):
-    """Make and pay another booking for the same travellers, then cancel the one that was shown."""
+    """Make and pay another booking for the same travellers, then cancel the one that was shown.
+
+    It is one write with two prices: that of the new booking, which counts as spent, and the penalty
+    of the old one.
+    """
 
     def __init__(self, state: ToolkitState) -> None:
         super().__init__(state, "booking_id")
@@ -160,22 +193,25 @@ class Replace(Cancel):
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the payment of the new booking, and the cancellation at the current penalty."""
-        booking: Booking = yield from self._read_open(identity.target_id)
-        if booking.stage != Stage.TICKETED:
-            is_waiting = booking.stage == Stage.IN_PROGRESS
-            step = {"next_step": TEXTS["being_issued"]} if is_waiting else {}
-            raise RefusedError("not_ticketed", booking.stage, **step)
-        if not booking.tickets:
+        old_booking: Booking = yield from self._read_open(identity.target_id)
+        if old_booking.stage != Stage.TICKETED:
+            details: dict[str, str] = {}
+            if old_booking.stage == Stage.IN_PROGRESS:
+                details["next_step"] = TEXTS["being_issued"]
+            raise RefusedError("not_ticketed", old_booking.stage, **details)
+        if not old_booking.tickets:
             raise RefusedError("types_unknown")
-        values = {**values, "passengers": _party(booking.tickets[0], self._new.party(values))}
-        total = values.pop("expect_total", None)
-        del values["booking_id"]
-        made = self._new.identity(values)
-        new = yield from self._new.plan(values, made, total)
+
+        party = _party(old_booking.tickets[0], self._new.party(values))
+        new_values: dict[str, Any] = {**values, "passengers": party}
+        total = new_values.pop("expect_total", None)
+        del new_values["booking_id"]
+        new_identity = self._new.identity(new_values)
+        new = yield from self._new.plan(new_values, new_identity, total)
         old = yield from super().plan({}, identity)
 
         def count() -> Hold:
-            hold = self._state.budget.hold(made.key, new.amount, new.currency)
+            hold = self._state.budget.hold(new_identity.key, new.amount, new.currency)
             try:
                 return replace(old.count(), other=hold)
             except RefusedError:
@@ -194,22 +230,23 @@ class Replace(Cancel):
             "min_refund": {old.currency: old.arguments["min_refund"]},
         }
         return WritePlan(
-            {**new.arguments, **identity.subject, **limits},
-            f"{new.summary}. It is paid, and then this booking is given up: {old.summary}",
-            new.amount,
-            new.currency,
-            count,
-            new.travellers,
-            new.contact,
+            arguments={**new.arguments, **identity.subject, **limits},
+            summary=f"{new.summary}. It is paid, and then this booking is given up: {old.summary}",
+            amount=new.amount,
+            currency=new.currency,
+            count=count,
+            travellers=new.travellers,
+            contact=new.contact,
             check=check,
         )
 
     def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Count the new booking, and remember it like one that `Create` made."""
         self.count(hold, self._new.describe(plan.arguments), result)
-        made, view = self._new.identity(plan.arguments), view_of(change_view(result), "short")
-        done = CompletedWrite(view, result.parts[0].booking_id, made.choice)
-        self._state.duplicates.complete(made.key, done)
+        new_identity = self._new.identity(plan.arguments)
+        view = view_of(change_view(result), "short")
+        done = CompletedWrite(view, result.parts[0].booking_id, new_identity.choice)
+        self._state.duplicates.complete(new_identity.key, done)
         return []
 
     def count(self, hold: Hold | None, description: str, order: Order) -> None:
@@ -217,8 +254,9 @@ class Replace(Cancel):
         new, old = order.parts
         self._state.known_ids.remember_booking(str(new.booking_id), description)
         if hold is not None and hold.other is not None and new.total is not None:
-            price = new.total, str(new.currency)
-            self._state.budget.settle(hold.other, str(new.booking_id), *price)
+            self._state.budget.settle(
+                hold.other, str(new.booking_id), new.total, currency=str(new.currency)
+            )
         if order.state == "confirmed":
             self._state.duplicates.forget(str(old.booking_id))
 
@@ -235,19 +273,27 @@ def change_view(order: Order) -> dict[str, object]:
     }
 
 
-def _party(ticket: Ticket, kinds: Sequence[str]) -> list[Traveller]:
+def _party(ticket: Ticket, types: Sequence[str]) -> list[Traveller]:
     """Return the travellers of a ticket as those of a booking.
+
+    Args:
+        ticket: The ticket.
+        types: The types of the travellers for whom the new sailings were searched. If all are of
+            one type, so are those of the ticket, which may not say it.
 
     Raises:
         RefusedError: It names none, or neither type nor birth date tells who is a child.
     """
-    party: list[dict[str, object]] = [
-        {name: part for name, part in each if name in Traveller.model_fields and part}
-        for each in ticket.passengers
-    ]
-    if len({*kinds}) == 1:
-        party = [{**traveller, "type": kinds[0]} for traveller in party]
+    party: list[dict[str, object]] = []
+    for passenger in ticket.passengers:
+        fields = {
+            name: value for name, value in passenger if name in Traveller.model_fields and value
+        }
+        if len(set(types)) == 1:
+            fields["type"] = types[0]
+        party.append(fields)
+
     with suppress(ValueError):
-        if party and all("type" in traveller or "birth_date" in traveller for traveller in party):
-            return [Traveller.model_validate(traveller) for traveller in party]
+        if party and all("type" in fields or "birth_date" in fields for fields in party):
+            return [Traveller.model_validate(fields) for fields in party]
     raise RefusedError("types_unknown")

@@ -1,4 +1,15 @@
-"""Plan a booking of sailings that searches have shown."""
+"""Plan a booking of sailings that searches have shown.
+
+A booking is planned from what the searches showed, without a request to the service unless it has a
+vehicle. For example, of a selection of the tariff ``t-1`` on the sailing ``a-1``:
+
+1. The sailing, the tariff and the place must have been shown: `Create._choices`.
+2. The vehicle must be that of the search, and no tariff may have expired or have another price
+   since: `_searched_vehicle`, `Create._check_offers`.
+3. The travellers must be those of the search: `_check_party`. What the library or the service would
+   refuse is refused before a person is asked.
+4. The price is that of the tariffs: "Book for 12.32 EUR: "Tarifa" to "Tangier", ...; 1 traveller".
+"""
 
 from __future__ import annotations
 
@@ -7,6 +18,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple, get_args
 
 from ferry_sdk._runtime.money import format_amount, money
@@ -55,17 +67,19 @@ class Create:
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return the same identity for the same travellers on the same sailings."""
         chosen = self._choices(values)
-        offers = [choice.shown.sailing_key for choice in chosen]
-        who = sorted(
+        sailings = sorted(choice.shown.sailing_key for choice in chosen)
+        names = sorted(
             name_key(f"{each.first_name} {each.last_name}") for each in values["passengers"]
         )
-        key = self._state.fingerprint("bookings.create", sorted(offers), who)
-        ids = [each.availability_id for each in values["availabilities"]]
+        key = self._state.fingerprint("bookings.create", sailings, names)
+
+        ids = [selection.availability_id for selection in values["availabilities"]]
         subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}
+
         vehicle: Vehicle | None = values.get("vehicle")
         texts = [f"{quote(choice.tariff.type)}, {quote(choice.place.name)}" for choice in chosen]
         texts.append("no vehicle" if vehicle is None else f"the vehicle {quote(vehicle.code)}")
-        return Identity(key, subject, key, "; ".join(texts))
+        return Identity(key=key, subject=subject, target_id=key, choice="; ".join(texts))
 
     def plan(
         self, values: Mapping[str, Any], identity: Identity, total: Decimal | None = None
@@ -74,38 +88,47 @@ class Create:
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
             raise RefusedError("listed_twice", field="availabilities")
+
         passengers: list[Traveller] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
-        searched = {shown.vehicle_code or "" for shown, _, _ in chosen}
-        if any((code == "") != (vehicle is None) for code in searched):
+        searched_codes = {choice.shown.vehicle_code or "" for choice in chosen}
+        if any((code == "") != (vehicle is None) for code in searched_codes):
             raise RefusedError("vehicle_or_none", field="vehicle")
         if vehicle is not None:
-            values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
+            searched_vehicle = yield from _searched_vehicle(vehicle, searched_codes)
+            values = {**values, "vehicle": searched_vehicle}
+
         currency = chosen[0].tariff.currency
         if any(choice.tariff.currency != currency for choice in chosen):
             raise RefusedError("several_currencies", field="availabilities")
         yield from self._check_offers(chosen)
         amount = exact_sum(choice.tariff.amount for choice in chosen) if total is None else total
+
         selections = [
-            shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
+            choice.shown.sailing.select(tariff=choice.tariff, place=choice.place)
+            for choice in chosen
         ]
         values = {**values, "availabilities": selections}
         _check_party(values, chosen)
-        who = count_travellers(passengers) + (" and a vehicle" if vehicle is not None else "")
-        has_choice = any(len(shown.sailing.places) > 1 for shown, _, _ in chosen)
-        more = TEXTS["may_be_dearer"] if has_choice and total is None else ""
-        kind = chosen[0].tariff.type.upper()
-        if kind in _TYPES and values.get("reservation_type", kind) != kind:
-            raise RefusedError("other_type", kind, field="reservation_type")
+        tariff_type = chosen[0].tariff.type.upper()
+        wanted_type = values.get("reservation_type", tariff_type)
+        if tariff_type in _TYPES and wanted_type != tariff_type:
+            raise RefusedError("other_type", tariff_type, field="reservation_type")
+
+        who = count_travellers(passengers)
+        if vehicle is not None:
+            who += " and a vehicle"
+        has_choice = any(len(choice.shown.sailing.places) > 1 for choice in chosen)
+        hint = TEXTS["may_be_dearer"] if has_choice and total is None else ""
         return WritePlan(
-            values,
-            f"Book for {money(amount, currency)}: {self.describe(values)}; {who}{more}",
-            amount,
-            currency,
-            lambda: self._state.budget.hold(identity.key, amount, currency),
-            tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
-            _contact(values.get("contact"), passengers),
-            check=lambda: self._check_offers(chosen),
+            arguments=values,
+            summary=f"Book for {money(amount, currency)}: {self.describe(values)}; {who}{hint}",
+            amount=amount,
+            currency=currency,
+            count=partial(self._state.budget.hold, identity.key, amount, currency),
+            travellers=tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
+            contact=_contact(values.get("contact"), passengers),
+            check=partial(self._check_offers, chosen),
         )
 
     def party(self, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -114,10 +137,12 @@ class Create:
 
     def describe(self, values: Mapping[str, Any]) -> str:
         """Describe the sailings that are chosen, with fare and place, for a person."""
-        return "; ".join(
-            f"{describe_sailing(shown.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
-            for shown, tariff, place in self._choices(values)
-        )
+        texts = [
+            f"{describe_sailing(choice.shown.sailing)}, {quote(choice.tariff.type)}, "
+            f"{quote(choice.place.name)}"
+            for choice in self._choices(values)
+        ]
+        return "; ".join(texts)
 
     def conclude(self, plan: WritePlan, hold: Hold, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
@@ -126,12 +151,18 @@ class Create:
     def count(self, hold: Hold | None, approved_price: Amount, result: BookingCreated) -> list[str]:
         """Do the same for a booking that was approved at this price, perhaps by an earlier call."""
         if hold is not None:
-            self._state.budget.settle(hold, result.booking_id, result.total_price, result.currency)
+            self._state.budget.settle(
+                hold, result.booking_id, result.total_price, currency=result.currency
+            )
+
         if (result.total_price, result.currency) == approved_price:
             return []
-        approved = money(*approved_price)
-        total, price = format_amount(result.total_price), money(result.total_price, result.currency)
-        return [TEXTS["price_differs"].format(approved=approved, price=price, total=total)]
+        text = TEXTS["price_differs"].format(
+            approved=money(*approved_price),
+            price=money(result.total_price, result.currency),
+            total=format_amount(result.total_price),
+        )
+        return [text]
 
     def _choices(self, values: Mapping[str, Any]) -> list[_Choice]:
         return [
@@ -139,27 +170,34 @@ class Create:
             for index, selection in enumerate(values["availabilities"])
         ]
 
-    def _choice(self, chosen: Selection, where: str) -> _Choice:
-        shown = self._state.known_ids.sailings.get(chosen.availability_id)
+    def _choice(self, selection: Selection, where: str) -> _Choice:
+        """Return what a selection chooses, which has to have been shown."""
+        shown = self._state.known_ids.sailings.get(selection.availability_id)
         shown = require(shown, "the sailing", f"{where}.availability_id")
-        tariff = {tariff.id: tariff for tariff in shown.sailing.tariffs}.get(chosen.tariff_id)
+
+        tariffs = {tariff.id: tariff for tariff in shown.sailing.tariffs}
+        tariff = tariffs.get(selection.tariff_id)
         tariff = require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
-        place = {place.id: place for place in shown.sailing.places}.get(chosen.place_id)
+
+        places = {place.id: place for place in shown.sailing.places}
+        place = places.get(selection.place_id)
         place = require(place, "the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariff, place)
 
     def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
-        """Refuse a tariff that has expired or has another price now; this needs no call."""
+        """Refuse a tariff that has expired or has another price now.
+
+        It makes no call: it yields nothing, and is a generator because `WritePlan.check` is one.
+        """
         yield from ()
-        for index, (shown, tariff, _) in enumerate(chosen):
+        for index, choice in enumerate(chosen):
             where = f"availabilities.{index}"
-            expires_at = tariff.expiration_date
-            ends = [shown.sailing.depart_at]
-            if isinstance(expires_at, datetime):
-                ends.append(expires_at)
+            ends = [choice.shown.sailing.depart_at]
+            if isinstance(choice.tariff.expiration_date, datetime):
+                ends.append(choice.tariff.expiration_date)
             if self._state.now() >= min(ends).timestamp():
                 raise RefusedError("offer_expired", field=where)
-            if not self._state.known_ids.has_current_price(shown, tariff):
+            if not self._state.known_ids.has_current_price(choice.shown, choice.tariff):
                 raise RefusedError("other_price", field=where)
 
 
@@ -175,53 +213,57 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
         raise RefusedError("one_direction", field="availabilities")
     if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
         raise RefusedError("round_trips_only", field="availabilities.0.tariff_id")
+
+    # The body that would be sent has the types that the library derives from ages.
     call: Any = BookingsGroup.create(None, **values).call
-    party: Any = call.body["passengers"]
-    booked = Counter(passenger["type"] for passenger in party)
-    for shown, _, _ in chosen:
-        searched = Counter(shown.party)
+    booked = Counter(passenger["type"] for passenger in call.body["passengers"])
+    for choice in chosen:
+        searched = Counter(choice.shown.party)
         if searched not in (Counter(), booked):  # a state file of an earlier version has no types
-            counts = _count(searched), _count(booked)
-            raise RefusedError("other_party", *counts, field="passengers")
+            raise RefusedError("other_party", _count(searched), _count(booked), field="passengers")
+
     for index, passenger in enumerate(values["passengers"]):
         if (passenger.doc_type is None) != (passenger.doc_number is None):
-            lacking = "doc_type" if passenger.doc_type is None else "doc_number"
+            missing = "doc_type" if passenger.doc_type is None else "doc_number"
             raise InvalidInputError(
-                "a document has a kind and a number", field=f"passengers[{index}].{lacking}"
+                "a document has a kind and a number", field=f"passengers[{index}].{missing}"
             )
 
 
 def _count(party: Counter[str]) -> str:
+    """Describe a party for a person, such as ``2 travellers (1 Adult, 1 Child)``."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(party.items()))
     return f"{party.total()} travellers ({kinds})"
 
 
-def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
+def _searched_vehicle(
+    vehicle: Vehicle, searched_codes: set[str]
+) -> Generator[Invoke, Any, Vehicle]:
     """Return the vehicle of the search as it is booked, with the plate of the booking's vehicle.
 
-    If the catalogue of vehicles cannot be read or does not have its type, the given vehicle is
-    returned.
+    A search takes the code of a model, such as ``FIAT__500``, and a booking that of its type, such
+    as ``CAR``. If the catalogue of vehicles cannot be read or does not have the model, the given
+    vehicle is returned.
 
     Raises:
         RefusedError: The given vehicle is another one.
     """
-    if len(searched) != 1:
+    if len(searched_codes) != 1:
         raise RefusedError("different_vehicles", field="vehicle")
-    (code,) = searched
+    (code,) = searched_codes
+
     matches: tuple[VehicleMatch, ...] = ()
     with suppress(FerryError):
         matches = yield Invoke("vehicles.find", {"text": code}, _CATALOGUE_SECONDS)
-    match = next(
-        (match for match in matches if match.model.code == code and match.model.type), None
-    )
-    if match is None:
+    models = [match for match in matches if match.model.code == code and match.model.type]
+    if not models:
         if "__" in vehicle.code:
             raise RefusedError("search_code", field="vehicle.code")
         return vehicle
-    booked = match.booking(identification=vehicle.identification)
+
+    booked = models[0].booking(identification=vehicle.identification)
     if fold(vehicle.code) != fold(booked.code):
-        codes = quote(code), quote(booked.code)
-        raise RefusedError("other_vehicle", *codes, field="vehicle.code")
+        raise RefusedError("other_vehicle", quote(code), quote(booked.code), field="vehicle.code")
     return booked
 
 
@@ -229,6 +271,7 @@ def _contact(contact: Contact | None, passengers: Sequence[Traveller]) -> tuple[
     """Return whom the company writes to, for a person."""
     texts = [passenger.email for passenger in passengers]
     if contact is not None:
-        phone = " ".join(filter(None, (contact.prefix, contact.phone)))
+        phone = " ".join(part for part in (contact.prefix, contact.phone) if part)
         texts = [contact.name, contact.email, phone, *texts]
-    return tuple(quote(text, _MAX_EMAIL) for text in dict.fromkeys(texts) if text)
+    each_once = dict.fromkeys(texts)
+    return tuple(quote(text, _MAX_EMAIL) for text in each_once if text)

@@ -1,4 +1,18 @@
-"""Refuse a write that is in progress, is done, or may have happened."""
+"""Refuse a write that is in progress, is done, or may have happened.
+
+A write is in one of three tables, by a key that is equal for equal writes:
+
+1. `begin` puts it in ``under_way``. A second call for the same write is refused from here on.
+2. `update` records the amount that counts for it. Just before the write is sent, it is called again
+   with an `UnknownOutcome`, and records that the write may have happened.
+3. `complete` moves it to ``completed`` once it was done, and `abandon` forgets it if it was not
+   sent. If its outcome is not known, `mark_unknown` moves it to ``unknown``, where it stays until a
+   person or a read tells what has become of it.
+
+If a process ends in between, another one takes the write over: one that was not sent is forgotten,
+one that was sent becomes one of unknown outcome. For example, a process dies while it sends a
+booking. The next call for the same booking finds it in ``unknown`` and reads whether it was made.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +66,13 @@ class UnresolvedWrite:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A write that may have happened; `entry_id` is its entry in the journal."""
+    """A write that may have happened.
+
+    Attributes:
+        write: The write.
+        hold: The amount that is counted for it.
+        entry_id: Its entry in the journal, if there is one.
+    """
 
     write: UnresolvedWrite
     hold: Hold | None
@@ -61,7 +81,7 @@ class UnknownOutcome:
     @property
     def error(self) -> OutcomeUnknownError:
         """The error with which `recover` reads its effect back."""
-        operation = self.write.tool.replace("_", ".", 1)
+        operation = self.write.tool.replace("_", ".", 1)  # bookings_create is bookings.create
         error = OutcomeUnknownError(
             f"{operation} may have happened",
             request=RequestDigest("POST", "", ""),
@@ -69,7 +89,8 @@ class UnknownOutcome:
             entry_id=self.entry_id,
             booking_id=self.write.booking_id,
         )
-        error.operation, error.correlation_id = operation, self.write.correlation_id
+        error.operation = operation
+        error.correlation_id = self.write.correlation_id
         return error
 
 
@@ -126,32 +147,37 @@ class Duplicates:
         self._unknown = state.table("unknown", UnknownOutcome)
         self._completed = state.table("completed", CompletedWrite, REMEMBERED)
 
-    def begin(self, key: str, subject: str, choice: str = "") -> UnknownOutcome | None:
+    def begin(self, key: str, target_id: str, choice: str = "") -> UnknownOutcome | None:
         """Register a write, or return the earlier write with this key if it may have happened.
 
-        Only one write changes a `subject`, a booking or ticket, at a time. Writes of different
-        tools block each other only while they are in progress: an agent may cancel a booking whose
-        confirmation is unresolved.
+        Only one write changes a target, which is a booking or a ticket, at a time. Writes of
+        different tools block each other only while they are in progress: an agent may cancel a
+        booking whose confirmation is unresolved.
 
         Raises:
             RefusedError: The write is in progress, or done, perhaps with another choice.
         """
         with self._state.transaction():
             self._take_over()
-            if key in self._under_way or any(
-                subject == other.target_id for other in self._under_way.values()
-            ):
+            busy = {write.target_id for write in self._under_way.values()}
+            if key in self._under_way or target_id in busy:
                 raise RefusedError("under_way")
+
             done = self._completed.get(key)
             if done is not None and done.choice not in {"", choice}:
                 raise RefusedError("booked_otherwise", done.choice, choice, result=done.result)
             if done is not None:
                 raise RefusedError("already_done", result=done.result)
+
             if key in self._unknown:
                 return self._unknown[key]
-            until = time.time() + _PREPARED_FOR
-            write = WriteInProgress(subject, self._owner, os.getpid(), until, machine_id())
-            self._under_way[key] = write
+            self._under_way[key] = WriteInProgress(
+                target_id=target_id,
+                owner=self._owner,
+                pid=os.getpid(),
+                until=time.time() + _PREPARED_FOR,
+                machine=machine_id(),
+            )
             return None
 
     def update(self, key: str, hold: Hold | None, unknown: UnknownOutcome | None = None) -> None:
@@ -177,6 +203,7 @@ class Duplicates:
             has_expired = is_late or has_ended(write.pid, write.machine)
             if write.owner == self._owner or not has_expired:
                 continue
+
             del self._under_way[key]
             if write.unknown is not None:
                 self._unknown[key] = write.unknown
@@ -242,10 +269,12 @@ class Duplicates:
             }
             if not settled:
                 raise InvalidInputError("no unresolved write has this id", field="correlation_id")
+
             for key, unknown in settled.items():
-                is_made = unknown.write.tool == "bookings_create"
-                if unknown.hold is not None and (is_made or not happened):
+                is_create = unknown.write.tool == "bookings_create"
+                if unknown.hold is not None and (is_create or not happened):
                     self._release(unknown.hold)
+
                 if happened:
                     self.complete(key, CompletedWrite(None, unknown.write.booking_id))
                 else:

@@ -2,6 +2,12 @@
 
 A write accepts only these ids. The last `REMEMBERED` of each kind are kept; older ones have to be
 shown again.
+
+For example, a search for two adults shows the sailing ``a-1`` at 12.32 EUR. It is remembered with a
+hash of what the price depends on, the `question`. A later search for two adults gives the same
+sailing another id, ``a-7``, and shows it at 13.00 EUR. A booking of ``a-1`` is then refused,
+because the question and the sailing are the same and the price is not. A search for a family asks
+another question, and leaves the price of ``a-1`` as it is.
 """
 
 from __future__ import annotations
@@ -42,9 +48,12 @@ def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return the known fields of a record as JSON, without `_PERSONAL`."""
     if isinstance(value, tuple):
         return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
-    if not isinstance(value, BaseModel) and not is_dataclass(value):
+    if isinstance(value, BaseModel):
+        names = [*type(value).model_fields]
+    elif is_dataclass(value):
+        names = [*value.__dataclass_fields__]
+    else:
         return to_jsonable_python(value)
-    names = type(value).model_fields if isinstance(value, BaseModel) else value.__dataclass_fields__
     kept = [name for name in names if name not in _PERSONAL]
     return {name: _without_personal_data(getattr(value, name)) for name in kept}
 
@@ -79,18 +88,24 @@ class KnownSailing:
 
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
-        kind = tariff.type, tariff.roundtrip_locked
-        others = self.sailing.tariffs
-        alike = [other.id for other in others if (other.type, other.roundtrip_locked) == kind]
-        return *kind, alike.index(tariff.id), tariff.amount, tariff.currency
+        kind = (tariff.type, tariff.roundtrip_locked)
+        ids_of_kind = [
+            other.id
+            for other in self.sailing.tariffs
+            if (other.type, other.roundtrip_locked) == kind
+        ]
+        rank = ids_of_kind.index(tariff.id)
+        return tariff.type, tariff.roundtrip_locked, rank, tariff.amount, tariff.currency
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRecord:
-    """A booking or a ticket that was shown, described for a person.
+    """A booking or a ticket that was shown.
 
-    `booking_id` is the booking of a ticket, if it is known; `tickets` are the ids of a booking's
-    tickets, once it was read.
+    Attributes:
+        description: What it is, for a person.
+        booking_id: The booking of a ticket, if it is known.
+        tickets: The ids of a booking's tickets, once it was read.
     """
 
     description: str
@@ -100,7 +115,12 @@ class KnownRecord:
 
 @dataclass(frozen=True, slots=True)
 class KnownTrip:
-    """A trip that was shown as an offer, with the ids of each way's places by the letters shown."""
+    """A trip that was shown as an offer.
+
+    Attributes:
+        trip: The trip.
+        places: The ids of each way's places by the letters shown.
+    """
 
     trip: Annotated[Trip, PlainSerializer(_without_personal_data)]
     places: tuple[Mapping[str, str], ...]
@@ -130,14 +150,16 @@ class KnownIds:
 
         The prices of the others are remembered, too.
         """
-        offers: list[str] = []
-        shown = {sailing.id for trip in trips[:limit] for sailing in ways_of(trip)}
-        sailings = {sailing.id: sailing for trip in trips for sailing in ways_of(trip)}
+        sailings = _sailings_of(trips)
+        shown = _sailings_of(trips[:limit]).keys()
         series = self._state.fingerprint("offers")[:_SERIES].translate(_LETTERS)
+
+        offers: list[str] = []
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
-                self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
+                number = self._numbers.get("offers", 0) + 1
+                self._numbers["offers"] = number
                 offer = f"{series}{number}"
                 self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
@@ -150,7 +172,8 @@ class KnownIds:
 
     def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
         """Return the booking or ticket with this id, if it is remembered."""
-        return (self._bookings if name == "booking_id" else self._tickets).get(value)
+        records = self._bookings if name == "booking_id" else self._tickets
+        return records.get(value)
 
     def remember_booking(self, booking_id: str, description: str) -> None:
         """Remember a booking that was made, and not read."""
@@ -162,7 +185,9 @@ class KnownIds:
         if ticket is None or ticket.booking_id is None:
             return None
         booking = self.record("booking_id", ticket.booking_id)
-        return (ticket.booking_id, booking.tickets) if booking and booking.tickets else None
+        if booking is None or not booking.tickets:
+            return None
+        return ticket.booking_id, booking.tickets
 
     def remember(
         self, result: object, arguments: Mapping[str, Any], shown: Mapping[str, Any] | None = None
@@ -178,17 +203,21 @@ class KnownIds:
                 description = f"booking {quote(result.booking_reference)}"
                 self._bookings[result.booking_id] = KnownRecord(description)
             elif isinstance(result, Booking):
-                crossings = "; ".join(filter(None, map(_describe_sailings, result.tickets)))
-                description = f"booking {quote(result.booking_reference)} ({crossings})"
-                tickets = tuple(ticket.id for ticket in result.tickets)
-                self._bookings[result.booking_id] = KnownRecord(description, tickets=tickets)
-                for ticket in result.tickets:
-                    self._remember_ticket(ticket, result.booking_id)
+                self._remember_booking(result)
             elif isinstance(result, BookingConfirmation) and result.ticket_id not in self._tickets:
                 description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
                 self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
+
+    def _remember_booking(self, booking: Booking) -> None:
+        crossings = "; ".join(_describe_sailings(ticket) for ticket in booking.tickets)
+        self._bookings[booking.booking_id] = KnownRecord(
+            f"booking {quote(booking.booking_reference)} ({crossings})",
+            tickets=tuple(ticket.id for ticket in booking.tickets),
+        )
+        for ticket in booking.tickets:
+            self._remember_ticket(ticket, booking.booking_id)
 
     def _remember_sailings(
         self,
@@ -197,25 +226,38 @@ class KnownIds:
         shown: Collection[str] | None,
     ) -> None:
         """Remember the prices of sailings that a search has found, and those that were shown."""
-        vehicle, party = arguments.get("vehicle"), arguments.get("passengers", ())
-        code = None if vehicle is None else vehicle.code
-        who = [(each.type, each.gender, each.age) for each in party]
+        vehicle = arguments.get("vehicle")
+        vehicle_code = None if vehicle is None else vehicle.code
+        party = arguments.get("passengers", ())
+        who = [(passenger.type, passenger.gender, passenger.age) for passenger in party]
         has_return = any(arguments.get(name) is not None for name in ("back", "ret_journey_id"))
-        question = self._state.fingerprint(who, code, has_return)
-        types = tuple(str(each.type) for each in party)
+        question = self._state.fingerprint(who, vehicle_code, has_return)
+
+        types = tuple(str(passenger.type) for passenger in party)
         for sailing in sailings:
-            seen = KnownSailing(sailing, question, code, types)
+            known = KnownSailing(sailing, question, vehicle_code, party=types)
             if shown is None or sailing.id in shown:
-                self.sailings[sailing.id] = seen
-            self._prices[seen.price_key] = frozenset(map(seen.tariff_key, sailing.tariffs))
+                self.sailings[sailing.id] = known
+            prices = frozenset(known.tariff_key(tariff) for tariff in sailing.tariffs)
+            self._prices[known.price_key] = prices
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)
+        # A ticket does not name its booking, but the booking was perhaps read earlier.
+        known_booking = None if earlier is None else earlier.booking_id
+
         number = quote(ticket.ticket_number or ticket.id)
-        self._tickets[ticket.id] = KnownRecord(
-            f"ticket {number} ({_describe_sailings(ticket)})",
-            booking_id or (earlier.booking_id if earlier else None),
-        )
+        description = f"ticket {number} ({_describe_sailings(ticket)})"
+        self._tickets[ticket.id] = KnownRecord(description, booking_id or known_booking)
+
+
+def _sailings_of(trips: Sequence[Trip]) -> dict[str, Availability]:
+    """Return the sailings of all ways of trips, by their ids."""
+    sailings: dict[str, Availability] = {}
+    for trip in trips:
+        for sailing in ways_of(trip):
+            sailings[sailing.id] = sailing
+    return sailings
 
 
 def require(shown: T | None, what: str, field: str) -> T:
@@ -237,17 +279,17 @@ def describe_sailing(sailing: Availability) -> str:
 
 def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
-    crossings = "; ".join(
+    journeys = [leg.journey for leg in legs if leg is not None and leg.journey is not None]
+    crossings = [
         _describe_crossing(journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
-        for leg in legs
-        if leg and (journey := leg.journey)
-    )
-    return f"{crossings}; {count_travellers(ticket.passengers)}"
+        for journey in journeys
+    ]
+    return f"{'; '.join(crossings)}; {count_travellers(ticket.passengers)}"
 
 
 def count_travellers(passengers: Sequence[object]) -> str:
     """Return the number of travellers, for a person."""
-    return f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
+    return "1 traveller" if len(passengers) == 1 else f"{len(passengers)} travellers"
 
 
 def _describe_crossing(depart: str, arrive: str, moment: datetime | str) -> str:

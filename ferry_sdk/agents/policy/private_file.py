@@ -30,8 +30,11 @@ class AuditFile:
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
         if not self._is_in_place():
-            before, self._descriptor = self._descriptor, _open_private(self._path)
-            os.close(before)
+            # The old one is closed last, so that `_descriptor` is open at any time.
+            old_descriptor = self._descriptor
+            self._descriptor = _open_private(self._path)
+            os.close(old_descriptor)
+
         line = f"{json.dumps(to_jsonable_python(record))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]
@@ -51,7 +54,9 @@ def _open_private(path: Path) -> int:
         descriptor = os.open(path, flags, 0o600)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"audit: {path} cannot be written") from error
-    if (problem := find_exposure(os.fstat(descriptor), path)) is not None:
+
+    problem = find_exposure(os.fstat(descriptor), path)
+    if problem is not None:
         os.close(descriptor)
         raise ConfigurationError(f"audit: {problem}")
     return descriptor

@@ -53,8 +53,11 @@ _FORGET_OLDEST: Final = (
 
 
 _USED: Final[set[Path]] = set()
-"""The files that this process has used. One that is gone must not begin anew unnoticed: nothing
-would count as spent, and every write could be made again."""
+"""The files that this process has used.
+
+A file that is gone must not be made anew unnoticed: nothing would count as spent, and every write
+could be made again.
+"""
 _IF_GONE: Final = "put it back, or use another file to begin with nothing spent"
 
 
@@ -95,9 +98,9 @@ class State:
         del name, kind  # only a file needs them
         return Recent[str, V](most, self._lock)
 
-    def fingerprint(self, *of: object) -> str:
+    def fingerprint(self, *values: object) -> str:
         """Return a hash that is equal for equal values, and useless without this state."""
-        canonical = json.dumps(to_jsonable_python(of), sort_keys=True).encode()
+        canonical = json.dumps(to_jsonable_python(values), sort_keys=True).encode()
         return hashlib.blake2b(canonical, key=self._key).hexdigest()
 
 
@@ -127,10 +130,12 @@ class AgentState(State):
             raise ConfigurationError(f"state: {error}") from None
         except (OSError, TypeError, ValueError):
             raise ConfigurationError(f"state: {path!s} cannot be created") from None
+
         with self.transaction() as connection:
             self._database.prepare(connection)
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
+
         self._is_open = True
         _USED.add(self._database.path)
         if is_new:
@@ -146,14 +151,16 @@ class AgentState(State):
             ConfigurationError: The file cannot be read or written.
         """
         with self._lock.current:
-            if self._connection is not None:
+            if self._connection is not None:  # the transaction is nested
                 yield self._connection
                 return
+
             try:
                 with closing(self._database.connect(_TIMEOUT)) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
                     self._check_key()
                     yield self._connection
+
                     for kind, most in self.added.items():
                         self.execute(_FORGET_OLDEST, kind, kind, most)
                     self._database.check_identity()
@@ -161,9 +168,9 @@ class AgentState(State):
             except FileRefusedError as error:
                 raise ConfigurationError(f"state: {error}") from None
             except (sqlite3.Error, OSError, ValidationError) as error:
-                is_other = "not a database" in str(error) or isinstance(error, ValidationError)
-                kind = type(error).__name__
-                problem = "is not a state file" if is_other else f"cannot be used ({kind})"
+                problem = f"cannot be used ({type(error).__name__})"
+                if "not a database" in str(error) or isinstance(error, ValidationError):
+                    problem = "is not a state file"
                 raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None

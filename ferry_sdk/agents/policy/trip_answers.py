@@ -1,4 +1,13 @@
-"""Find places and trips for an agent, and turn an offer that was shown into a selection."""
+"""Find places and trips for an agent, and turn an offer that was shown into a selection.
+
+A search of trips passes these steps:
+
+1. `with_travellers` puts the travellers in place of their handles, if the toolkit uses handles.
+2. `find` finds the vehicle by its name ("Fiat 500"), and searches the trips or connections in what
+   is left of `SECONDS`. It shows them as offers, which `KnownIds.remember_trips` remembers.
+3. To book the offer ``kqbs1`` with the place ``B``, `selected` puts the ids of the sailing, the
+   tariff and the place in place of both.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +20,7 @@ from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds, require
 from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.table import FIND_TRIPS
 from ferry_sdk.agents.tools.trip_tools import (
     OFFERS,
     PLACES,
@@ -28,7 +38,7 @@ from ferry_sdk.planning.results import (
     UnreadableAnswer,
     describe_unreadable,
 )
-from ferry_sdk.planning.trips import TripSearch
+from ferry_sdk.planning.trips import Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.bodies import passengers_on
 
@@ -80,7 +90,7 @@ def read_handles(source: object) -> Mapping[str, Traveller]:
     handles: Any = (source() or {}) if callable(source) else source
     if isinstance(handles, Mapping):
         members = cast("Mapping[object, object]", handles).items()
-        if all(isinstance(name, str) and isinstance(who, Traveller) for name, who in members):
+        if all(isinstance(label, str) and isinstance(who, Traveller) for label, who in members):
             return cast("Mapping[str, Traveller]", handles)
     raise ConfigurationError("travellers: expected a Traveller for each label")
 
@@ -98,23 +108,29 @@ def with_travellers(
     arguments = dict(values)
     handles: list[str] = arguments.pop("travellers")
     for index, handle in enumerate(handles):
-        if handle not in travellers or handle in handles[:index]:
-            problem = "given twice" if handle in travellers else "no such handle"
+        problem = None
+        if handle not in travellers:
+            problem = "no such handle"
+        elif handle in handles[:index]:
+            problem = "given twice"
+        if problem is not None:
             raise InvalidInputError(
                 f"{problem}; travellers_list shows the handles", field=f"travellers.{index}"
             )
+
     party = [travellers[handle] for handle in handles]
-    day = next((arguments[name] for name in ("on", "out_at") if name in arguments), None)
+    day = arguments.get("on", arguments.get("out_at"))
     arguments["passengers"] = party if day is None else passengers_on(day, party)
     return arguments
 
 
 def find(
-    tool: str, values: Mapping[str, Any], known_ids: KnownIds, today: Callable[[], date]
+    operation: str, values: Mapping[str, Any], known_ids: KnownIds, today: Callable[[], date]
 ) -> Reads:
     """Answer a call of a tool that makes several calls; `today` is called after them."""
-    if tool == "trips_find":
+    if operation == FIND_TRIPS.operation:
         return (yield from _find_trips(values, known_ids, today))
+
     arguments = {"limit": PLACES, **values}
     matches: Matches[PlaceMatch] = yield Invoke("places.find", arguments, SECONDS)
     notes = _unreadable_notes(matches.unreadable, "unreadable_ports")
@@ -131,17 +147,22 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds, today: Callable[
         code = arguments["vehicle"] if vehicle is None else vehicle.query.code
         arguments["vehicle"] = VehicleQuery(code=code)
     remaining = max(SECONDS - (monotonic() - began), _LEAST_SECONDS)
-    search = "trips.connections" if arguments.pop("changes", 0) else "trips.search"
-    for name in ("back", "flexible") if search == "trips.connections" else ():
-        if arguments.pop(name, None):
-            raise InvalidInputError("not together with changes", field=name)
+
+    search = "trips.search"
+    if arguments.pop("changes", 0):
+        search = "trips.connections"
+        for name in ("back", "flexible"):
+            if arguments.pop(name, None):
+                raise InvalidInputError("not together with changes", field=name)
     arguments["patience"] = _PATIENCE
     trips: TripSearch | ConnectionSearch = yield Invoke(search, arguments, remaining)
+
     table = TripsTable()
     if isinstance(trips, ConnectionSearch):
         _show_connections(trips[:limit], arguments, known_ids, table)
     else:
-        known_ids.remember_trips(trips, arguments, table, limit)
+        known_ids.remember_trips(trips, arguments, table, limit=limit)
+
     view = table.view
     if vehicle is not None:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
@@ -159,11 +180,15 @@ def _show_connections(
     table: TripsTable,
 ) -> None:
     """Show connections, and each of their legs once, as an offer of its own."""
-    legs = [*{leg.outward.id: leg for itinerary in itineraries for leg in itinerary.legs}.values()]
-    offers = known_ids.remember_trips(legs, arguments, table, len(legs))
-    by_leg = {leg.outward.id: offer for leg, offer in zip(legs, offers, strict=True)}
+    legs: dict[str, Trip] = {}
     for itinerary in itineraries:
-        table.connect(itinerary, [by_leg[leg.outward.id] for leg in itinerary.legs])
+        for leg in itinerary.legs:
+            legs[leg.outward.id] = leg
+
+    offers = known_ids.remember_trips([*legs.values()], arguments, table, limit=len(legs))
+    offer_of_leg = dict(zip(legs, offers, strict=True))
+    for itinerary in itineraries:
+        table.connect(itinerary, [offer_of_leg[leg.outward.id] for leg in itinerary.legs])
 
 
 def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
@@ -178,11 +203,13 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         if "__" in text:
             return None
         raise
-    best: list[VehicleMatch] = []
-    for least in (_WHOLE_NAME, _PART_OF_A_NAME):
-        best = [match for match in matches if match.score >= least]
-        if len(best) == 1:
-            return best[0]
+
+    best = [match for match in matches if match.score >= _WHOLE_NAME]
+    if len(best) != 1:  # perhaps only one has the text as a part of its name
+        best = [match for match in matches if match.score >= _PART_OF_A_NAME]
+    if len(best) == 1:
+        return best[0]
+
     candidates = [_candidate(match) for match in matches]
     if best:
         raise RefusedError("several_vehicles", field="vehicle", candidates=candidates)
@@ -197,8 +224,11 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
 
 
 def _candidate(match: VehicleMatch) -> dict[str, str]:
-    code, name = match.model.code or "", f"{match.model.brand} {match.model.model}"
-    return {"code": clean_text(code, _MAX_LENGTH), "name": clean_text(name, _MAX_LENGTH)}
+    name = f"{match.model.brand} {match.model.model}"
+    return {
+        "code": clean_text(match.model.code or "", _MAX_LENGTH),
+        "name": clean_text(name, _MAX_LENGTH),
+    }
 
 
 def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
@@ -206,26 +236,30 @@ def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
     report = trips.report
     if trips.left_out:
         yield TEXTS["left_out"].format(trips.left_out)
-    parts = {failed.company: f"failed ({code_of(failed.error)})" for failed in report.failed}
+
+    missing = {failed.company: f"failed ({code_of(failed.error)})" for failed in report.failed}
     for skipped in report.not_asked:
-        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
-    if parts:
-        line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
+        missing.setdefault(skipped.company, "not asked (no time, or too many searches)")
+    if missing:
+        line = ", ".join(f"{company} {reason}" for company, reason in missing.items())
         yield clean_text(f"Not all offers: {line}.", _MAX_NOTE)
+
     yield from _unreadable_notes(report.unreadable, "unreadable")
     if trips and isinstance(trips, ConnectionSearch):
         yield TEXTS["separate_tickets"]
     if not trips and not trips.left_out:
-        yield TEXTS[_nothing(report)]
+        yield _nothing_note(report)
 
 
-def _nothing(report: SearchReport) -> str:
-    """Return the name of the text for a search that has found nothing."""
+def _nothing_note(report: SearchReport) -> str:
+    """Return what a model has to know if a search has found nothing."""
     if report.has_route is None:
-        return "route_not_known"
+        return TEXTS["route_not_known"]
     if not report.asked and not report.not_asked:
-        return "no_company"
-    return "nothing_readable" if report.unreadable else "nothing_found"
+        return TEXTS["no_company"]
+    if report.unreadable:
+        return TEXTS["nothing_readable"]
+    return TEXTS["nothing_found"]
 
 
 def _unreadable_notes(answers: Sequence[UnreadableAnswer], text: str) -> Iterator[str]:
@@ -243,16 +277,19 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
             offer's.
     """
     arguments = dict(values)
-    offer, letters = arguments.pop("offer", None), arguments.pop("places", None)
+    offer = arguments.pop("offer", None)
+    letters = arguments.pop("places", None)
     if (offer is None) == ("availabilities" not in arguments):
         raise InvalidInputError("expected either an offer or availabilities", field="offer")
     if offer is None:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
+
     shown = require(known_ids.trips.get(offer), "this offer", "offer")
     if letters is None:
         return {**arguments, "availabilities": shown.trip.select()}
+
     if len(letters) != len(shown.places):
         raise InvalidInputError(f"expected {len(shown.places)}, one for each way", field="places")
     chosen: list[str] = []

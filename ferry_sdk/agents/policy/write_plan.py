@@ -17,7 +17,15 @@ from ferry_sdk.agents.policy.state import State
 
 
 class ToolkitState:
-    """The state that the writes of a toolkit share. `now` is the service's clock."""
+    """The state that the writes of a toolkit share.
+
+    Attributes:
+        known_ids: What was shown.
+        budget: What was spent.
+        duplicates: The writes made so far.
+        now: The service's clock, in seconds since the epoch.
+        fingerprint: Returns a hash that is equal for equal values; see `State.fingerprint`.
+    """
 
     def __init__(self, state: State, budget: Budget, now: Callable[[], float]) -> None:
         self.known_ids: KnownIds = KnownIds(state)
@@ -29,9 +37,11 @@ class ToolkitState:
     def remember(self, result: object, values: Mapping[str, Any], view: JsonValue = None) -> None:
         """Remember the ids shown. Allow a booking that no longer exists to be made again."""
         self.known_ids.remember(result, values, view if isinstance(view, dict) else None)
-        whole = self.known_ids.booking_of(getattr(result, "ticket_id", ""))
-        if ended := self.budget.give_back(result, whole):
-            self.duplicates.forget(ended)
+
+        booking = self.known_ids.booking_of(getattr(result, "ticket_id", ""))
+        ended_booking = self.budget.give_back(result, booking)
+        if ended_booking:
+            self.duplicates.forget(ended_booking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ class Identity:
     choice: str = ""
 
 
-def _stays_valid() -> Generator[Invoke, Any, None]:
+def _stay_valid() -> Generator[Invoke, Any, None]:
+    """Check nothing: the client's guards refuse the write if its price has changed."""
     yield from ()
 
 
@@ -77,7 +88,8 @@ class WritePlan:
     count: Callable[[], Hold]
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
-    check: Callable[[], Generator[Invoke, Any, None]] = _stays_valid
+    check: Callable[[], Generator[Invoke, Any, None]] = _stay_valid
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]
+"""A generator that reads what a plan needs, and returns the plan."""

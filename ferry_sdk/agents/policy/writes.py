@@ -1,4 +1,18 @@
-"""The writes that are tools, and the steps of each: prepare, ask for approval, send, remember."""
+"""The writes that are tools, and the steps of each: prepare, ask for approval, send, remember.
+
+`Writes.perform` makes one write. For example, ``bookings_confirm`` of the booking ``b-1``:
+
+1. Every call that confirms ``b-1`` has the same `Identity`. `Duplicates.begin` registers it, and
+   refuses it if it is in progress or done. If it may have happened before, nothing is sent:
+   `_recover` reads what has become of it.
+2. `Confirm.plan` reads the price, 12.32 EUR, which is counted against the limit.
+3. `_ask_approval` asks the person, or issues a code for them. The call ends here if it only
+   previews the write, or if it has no code yet.
+4. The plan checks again what may have changed while the person decided. Then `_mark_sent` registers
+   that the write may happen, even if the process ends from here on.
+5. `_send` sends it once, and records its outcome. If it was certainly not done, it is forgotten and
+   its amount is released. If nobody knows, it stays registered for `_recover` and for a person.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +110,15 @@ class Writes:
         if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
-        registered = Registered(call, operation, arguments, write, identity)
+        registered = Registered(
+            call=call,
+            operation=operation,
+            arguments=arguments,
+            write=write,
+            identity=identity,
+        )
         call.add_ids(**identity.subject)
+
         try:
             earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
         except RefusedError as refusal:
@@ -106,11 +127,13 @@ class Writes:
             raise
         if earlier is not None:
             return (yield from self._recover(registered, earlier))
+
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
                 hold = plan.count()
                 self.duplicates.update(identity.key, hold)
+
             answer = yield from self._ask_approval(registered, plan, approve)
             if answer is None:
                 yield from plan.check()
@@ -118,6 +141,7 @@ class Writes:
         finally:
             if not call.is_sent:
                 self.duplicates.abandon(identity.key)
+
         if answer is not None:
             return answer
         return (yield from self._send(registered, plan, hold))
@@ -125,9 +149,15 @@ class Writes:
     def _ask_approval(
         self, registered: Registered, plan: WritePlan, approve: Approve | str | None
     ) -> Generator[CallHandler, Any, ApprovalRequest | Answer | None]:
-        """Return None if the write is approved, else what a person has to approve."""
-        call, until = registered.call, self.clock() + VALID_FOR
-        call.amount, call.currency = plan.amount, plan.currency
+        """Return None if the write is approved, else what a person has to approve.
+
+        The approval is postponed (`preview`), a code (None), the digest of the request that a
+        person has approved, or a function that asks them.
+        """
+        call = registered.call
+        call.amount = plan.amount
+        call.currency = plan.currency
+        until = self.clock() + VALID_FOR
         request = ApprovalRequest(
             tool=call.tool,
             summary=plan.summary,
@@ -139,23 +169,22 @@ class Writes:
             contact=plan.contact,
             arguments_digest=digest_of(plan.arguments),
         )
+
         if approve is postpone:
             self.refusals.check(request, self.clock())
             return request
+
         if approve is None:
             call.approval = "code"
-            binding = self.state.fingerprint(request.digest)
-            code = registered.arguments.confirmation_code
-            if code is None:
-                return approval_answer(request, self._codes.issue(binding, until))
-            self._codes.use(code, binding, self.clock())
-            return None
+            return self._use_code(request, registered.arguments.confirmation_code, until)
+
         call.approval = "callback"
         if isinstance(approve, str):
             if approve != request.digest:
                 raise RefusedError("other_request")
             self.refusals.approve(request, self.clock())
             return None
+
         self.refusals.put(request, self.clock())
         try:
             approval = yield CallHandler(approve, request)
@@ -169,6 +198,14 @@ class Writes:
         self.refusals.approve(request, self.clock())
         if self.clock() >= until:
             raise RefusedError("approval_expired")
+        return None
+
+    def _use_code(self, request: ApprovalRequest, code: str | None, until: float) -> Answer | None:
+        """Return None if a code approves a request; without one, the answer that holds a code."""
+        binding = self.state.fingerprint(request.digest)
+        if code is None:
+            return approval_answer(request, self._codes.issue(binding, until))
+        self._codes.use(code, binding, self.clock())
         return None
 
     def _mark_sent(self, registered: Registered, plan: WritePlan, hold: Hold) -> None:
@@ -187,95 +224,117 @@ class Writes:
 
     def _send(self, registered: Registered, plan: WritePlan, hold: Hold) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
-        call, write, key = registered.call, registered.write, registered.identity.key
+        call, write = registered.call, registered.write
         result: Any = None
         try:
             result = yield Invoke(registered.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                return self._complete(registered, result, write.conclude(plan, hold, result))
+                notes = write.conclude(plan, hold, result)
+                return self._complete(registered, result, notes)
         except FerryError as error:
-            if error.outcome != "unknown" and result is None:
-                call.is_sent = False
-                if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
-                    result = error.order
-                    with self._store.transaction():
-                        write.conclude(plan, hold, result)
-                    return self._half_change(registered, error)
-                self.duplicates.abandon(key)
-                if isinstance(error, OrderError):
-                    raise error.cause from None
-                if isinstance(error, AlreadyDoneError):
-                    self.state.remember(error.result, registered.arguments.values)
-                raise
-            named = self._remember_unknown(registered, error)
-            return unknown_answer(call.correlation_id, named)
+            # With a result, the write was done, and its record failed.
+            if error.outcome == "unknown" or result is not None:
+                booking_id = self._remember_unknown(registered, error)
+                return unknown_answer(call.correlation_id, booking_id)
+
+            call.is_sent = False
+            if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
+                order: Any = error.order
+                with self._store.transaction():
+                    write.conclude(plan, hold, order)
+                return self._half_change(registered, error)
+
+            self.duplicates.abandon(registered.identity.key)
+            if isinstance(error, OrderError):
+                raise error.cause from None
+            if isinstance(error, AlreadyDoneError):
+                self.state.remember(error.result, registered.arguments.values)
+            raise
         except BaseException:
             self._remember_unknown(registered)
             raise
 
-    def _half_change(self, write: Registered, error: OrderError) -> Answer:
+    def _half_change(self, registered: Registered, error: OrderError) -> Answer:
         """Return the answer for a change that has made a booking, and not given up the other."""
-        done = self._complete(write, error.order, [])
+        done = self._complete(registered, error.order, [])
         answer = failure_answer(error.cause)
-        code = "change_incomplete"
-        answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
+        answer["error"] |= {
+            "code": "change_incomplete",
+            "next_step": NEXT_STEPS["change_incomplete"],
+            "result": done["result"],
+        }
         return answer
 
-    def _complete(self, write: Registered, result: object, notes: list[str]) -> Answer:
-        made = result.booking_id if isinstance(result, BookingCreated) else None
+    def _complete(self, registered: Registered, result: object, notes: list[str]) -> Answer:
+        """Record that a write was done, and return the answer."""
+        booking_id = result.booking_id if isinstance(result, BookingCreated) else None
         if isinstance(result, Order):
-            made = result.parts[0].booking_id
+            booking_id = result.parts[0].booking_id
             result = change_view(result)
-        done = CompletedWrite(view_of(result, "short"), made, write.identity.choice)
-        self.duplicates.complete(write.identity.key, done)
-        self.state.remember(result, write.arguments.values)
+
+        done = CompletedWrite(view_of(result, "short"), booking_id, registered.identity.choice)
+        self.duplicates.complete(registered.identity.key, done)
+        self.state.remember(result, registered.arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, TEXTS["read_back"]]
-        return done_answer(view_of(result, write.arguments.detail), notes)
+        return done_answer(view_of(result, registered.arguments.detail), notes)
 
-    def _remember_unknown(self, write: Registered, error: FerryError | None = None) -> str | None:
+    def _remember_unknown(
+        self, registered: Registered, error: FerryError | None = None
+    ) -> str | None:
         """Register a write that may have happened, and return the booking that its reply named."""
-        call = write.call
+        call = registered.call
         entry_id = booking_id = None
         if error is not None:
             call.correlation_id = error.correlation_id or call.correlation_id
         if isinstance(error, OutcomeUnknownError):
             entry_id = error.entry_id
-            booking_id = error.booking_id if isinstance(write.write, Create) else None
+            booking_id = error.booking_id if isinstance(registered.write, Create) else None
+
         call.add_ids(booking_id=booking_id)
-        self.duplicates.mark_unknown(write.identity.key, call.correlation_id, entry_id, booking_id)
+        self.duplicates.mark_unknown(
+            registered.identity.key,
+            call.correlation_id,
+            entry_id=entry_id,
+            booking_id=booking_id,
+        )
         return booking_id
 
-    def _recover(self, again: Registered, earlier: UnknownOutcome) -> ToolFlow:
+    def _recover(self, registered: Registered, earlier: UnknownOutcome) -> ToolFlow:
         """Return the result of an earlier identical write, if its effect can be read now.
 
         A change goes on, within the limits that were approved: its order is resumed.
         """
-        write, identity = again.write, again.identity
+        write, identity = registered.write, registered.identity
         correlation_id = earlier.write.correlation_id
-        half: OrderError | None = None
+        half_done: OrderError | None = None
         result: Any
         effect = Invoke("recover", {"error": earlier.error})
         if isinstance(write, Replace):
-            effect, again.call.is_sent = Invoke("orders.resume", identity.subject), True
+            effect = Invoke("orders.resume", identity.subject)
+            registered.call.is_sent = True
+
         try:
             result = yield effect
         except FerryError as error:
-            again.call.is_sent = False
+            registered.call.is_sent = False
             if not isinstance(error, OrderError) or error.outcome == "unknown":
                 raise repeated_unknown(correlation_id, earlier.write.booking_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
                 self.duplicates.settle(correlation_id, happened=False)
                 raise RefusedError("not_changed") from None
-            result, half = error.order, error
+            result = error.order
+            half_done = error
+
         with self._store.transaction():
             if isinstance(write, Replace):
                 write.count(earlier.hold, identity.choice, result)
-            if half is not None:
-                return self._half_change(again, half)
+            if half_done is not None:
+                return self._half_change(registered, half_done)
+
             notes: list[str] = []
             if isinstance(write, Create):
-                approved = earlier.write.amount, earlier.write.currency
-                notes = write.count(earlier.hold, approved, result)
-            return self._complete(again, result, notes)
+                approved_price = earlier.write.amount, earlier.write.currency
+                notes = write.count(earlier.hold, approved_price, result)
+            return self._complete(registered, result, notes)

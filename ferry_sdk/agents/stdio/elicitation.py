@@ -62,7 +62,9 @@ def parse_answer(answer: object, box: str) -> bool | None:
     if not isinstance(answer, ElicitResult) or answer.action != "accept":
         return False
     ticked = [name for name, value in (answer.content or {}).items() if value is True]
-    return ticked == [box] if ticked in ([], [box]) else None
+    if not ticked:
+        return False
+    return True if ticked == [box] else None
 
 
 async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
@@ -100,6 +102,10 @@ class Questions:
 
     That text is random. An answer counts once, for the same tool with the same arguments, until the
     request expires. A `state` in a file lets another process take the answer.
+
+    For example, `keep` returns ``x7Qk...`` for ``bookings_confirm`` of ``b-1``. If the host sends
+    it back with a call of ``bookings_confirm`` of ``b-2``, or a second time, `take` returns False,
+    and the person is asked about that call.
     """
 
     def __init__(self, state: State) -> None:
@@ -133,4 +139,5 @@ class Questions:
         """Return True if the text was sent with a question about this call, and use it up."""
         with self._state.transaction():
             call, until = self._pending.pop(sent or "", ("", 0.0))
-        return call == self._state.fingerprint(tool, arguments) and time.time() < until
+        is_same_call = call == self._state.fingerprint(tool, arguments)
+        return is_same_call and time.time() < until

@@ -1,4 +1,12 @@
-"""Run the MCP server as a process: its token, its input and output, its log, its shutdown."""
+"""Run the MCP server as a process: its token, its input and output, its log, its shutdown.
+
+The server ends when the host closes the input, or at a signal:
+
+1. `Lines` ends after the last line, or as soon as a signal calls `Lines.end`.
+2. Before that, it waits for a write that is being sent, at most `_GRACE` seconds, and then a moment
+   for its reply.
+3. A second signal, or the end of that time, cancels what is left.
+"""
 
 from __future__ import annotations
 
@@ -77,9 +85,12 @@ class _StderrHandler(logging.Handler):
 
     def flush(self) -> None:
         """Wait briefly until everything is written."""
-        done = self._lines.all_tasks_done
-        with done:
-            done.wait_for(lambda: not self._lines.unfinished_tasks, _FLUSH_TIMEOUT)
+        all_written = self._lines.all_tasks_done
+        with all_written:
+            all_written.wait_for(self._has_written_all, _FLUSH_TIMEOUT)
+
+    def _has_written_all(self) -> bool:
+        return not self._lines.unfinished_tasks
 
     def _write(self) -> None:
         # Not sys.stderr: if a blocked thread holds its lock, the interpreter aborts at exit.
@@ -198,6 +209,7 @@ async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit)
     async with ferry:
         server = make_server(toolkit, reader)
 
+        # It is called when `lines` and `scope`, which are made below, exist.
         async def wait_for_writes() -> None:
             if toolkit.is_sending:
                 with anyio.move_on_after(_GRACE):
@@ -217,8 +229,10 @@ async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit)
 
 def _is_host_gone(error: Exception) -> bool:
     """Return True if the host closed its end, which is a normal way to stop the server."""
-    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
+    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())  # those of a group
+    if inner:
+        return all(_is_host_gone(each) for each in inner)
+    return isinstance(error, BrokenPipeError)
 
 
 @contextmanager
@@ -229,20 +243,23 @@ def _handle_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, N
     """
     loop = asyncio.get_running_loop()
 
-    def end(*_: object) -> None:
-        loop.call_soon_threadsafe(begin)
+    def handle_signal(*_: object) -> None:
+        # A handler may run between any two lines of the loop; `shut_down` runs as one of its calls.
+        loop.call_soon_threadsafe(shut_down)
 
-    def begin() -> None:
+    def shut_down() -> None:
         if lines.is_ended:
             scope.cancel()
         lines.end()
         loop.call_later(_GRACE + 1, scope.cancel)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers_before = {
+        number: signal.signal(number, handle_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers_before.items():
             signal.signal(number, handler)
 
 
@@ -254,6 +271,7 @@ def take_token(file: Path | None) -> str | Callable[[], str]:
     """
     token = os.environ.pop("FERRY_TOKEN", "").strip()
     os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool uses it
+
     file = file_of(file)
     if file is not None:
         return FileToken(file)

@@ -1,4 +1,18 @@
-"""The MCP server: offers the tools and catalogues of a toolkit to one host."""
+"""The MCP server: offers the tools and catalogues of a toolkit to one host.
+
+A call of a tool that changes something is answered in one of three ways:
+
+- The host cannot ask a person: the answer has a confirmation code, and the agent calls again.
+- The host has a handshake: the person is asked over the connection, in the middle of the call.
+- A newer host: the result of the call is the question. The host repeats the call with the answer
+  and the `request_state` that came with the question, and `Questions` checks that both belong to
+  this call. For example:
+
+      call bookings_confirm {"booking_id": "b-1"}
+        -> InputRequiredResult: "Confirm and pay 12.32 EUR: ...", request_state "x7Qk..."
+      call bookings_confirm {"booking_id": "b-1"}, request_state "x7Qk...", the box is ticked
+        -> CallToolResult: {"status": "done", ...}
+"""
 
 from __future__ import annotations
 
@@ -7,6 +21,7 @@ import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -16,6 +31,7 @@ from mcp.server.lowlevel import Server
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    Annotations,
     CallToolRequestParams,
     CallToolResult,
     CompleteRequestParams,
@@ -34,6 +50,8 @@ from mcp.types import (
     PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Resource,
+    ResourceTemplate,
     TextContent,
     TextResourceContents,
     Tool,
@@ -49,16 +67,60 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, put_question, state_of
+from ferry_sdk.agents.tools.table import FIND_PLACES, FIND_TRIPS, tool_name
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _QUESTION: Final = "approval"
+_JSON: Final = "application/json"
 _DATA: Final = data_beside(__file__)
-"""The texts for hosts, the catalogues with their tools, and the prompt."""
-_CATALOGUES: Final[Mapping[str, str]] = _DATA["catalogues"]
-_DEPARTURES: Final = "ferry://departures/"
+"""The texts for hosts, and the prompt."""
 
+
+@dataclass(frozen=True)
+class _Catalogue:
+    """A catalogue that a host can read as a resource."""
+
+    name: str
+    title: str
+    tool: str
+
+    @property
+    def resource(self) -> Resource:
+        """The resource, for the list of them."""
+        return Resource(
+            uri=f"ferry://{self.name}",
+            name=self.name,
+            title=self.title,
+            mime_type=_JSON,
+            annotations=Annotations(audience=["assistant"]),
+        )
+
+
+_CATALOGUES: Final = (
+    _Catalogue("ports", "Ports", tool_name(CatalogueGroup.ports)),
+    _Catalogue("journeys", "Journeys", tool_name(CatalogueGroup.journeys)),
+    _Catalogue("companies", "Companies", tool_name(McpGroup.companies)),
+    _Catalogue("vehicle-brands", "Makes of vehicles", tool_name(CatalogueGroup.vehicle_brands)),
+    _Catalogue("vehicle-types", "Classes of vehicles", tool_name(CatalogueGroup.vehicle_types)),
+)
+_TOOL_OF_URI: Final = {f"ferry://{catalogue.name}": catalogue.tool for catalogue in _CATALOGUES}
+_DEPARTURES: Final = "ferry://departures/"
+_DEPARTURES_TOOL: Final = tool_name(CatalogueGroup.departures)
+_DEPARTURES_TEMPLATE: Final = ResourceTemplate(
+    uri_template=f"{_DEPARTURES}{{provider_id}}",
+    name="departures",
+    title="Departures of a provider",
+    mime_type=_JSON,
+)
+
+_TRIPS_TOOL: Final = tool_name(FIND_TRIPS.operation)
+_PLACES_TOOL: Final = tool_name(FIND_PLACES.operation)
+_CREATE_TOOL: Final = tool_name(BookingsGroup.create)
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
 _PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
@@ -79,21 +141,15 @@ class _RequestHandler:
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
         definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
-        return ListToolsResult(tools=[*map(_tool_of, definitions)])
+        return ListToolsResult(tools=[_tool_of(definition) for definition in definitions])
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        tool, arguments = TOOLS.get(params.name), params.arguments or {}
+        arguments = params.arguments or {}
+        tool = TOOLS.get(params.name)
         if tool is None or tool.is_read or not can_ask(context):
-            progress = asyncio.create_task(_report_progress(context, params.name))
-            try:
-                answer = await self._toolkit.call(params.name, arguments)
-            finally:
-                progress.cancel()
-            if "error" in answer and answer["error"]["code"] == "unknown_tool":
-                raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
-            return _result_of(answer)
+            return await self._call_without_question(context, params.name, arguments)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             # This host takes the question as a result, and repeats the call to answer.
             return await self._write_with_input_required(params, arguments)
@@ -106,30 +162,47 @@ class _RequestHandler:
 
         return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
+    async def _call_without_question(
+        self, context: Context, tool: str, arguments: dict[str, Any]
+    ) -> CallToolResult:
+        progress = asyncio.create_task(_report_progress(context, tool))
+        try:
+            answer = await self._toolkit.call(tool, arguments)
+        finally:
+            progress.cancel()
+
+        if "error" in answer and answer["error"]["code"] == "unknown_tool":
+            raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
+        return _result_of(answer)
+
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
-        return ListResourcesResult(resources=_DATA["resources"])
+        return ListResourcesResult(resources=[catalogue.resource for catalogue in _CATALOGUES])
 
     async def list_templates(
         self, _context: Context, _: _ListParams
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=_DATA["templates"])
+        return ListResourceTemplatesResult(resource_templates=[_DEPARTURES_TEMPLATE])
 
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """Read a catalogue with the tool that lists it."""
-        uri, arguments = params.uri, dict[str, Any]()
-        tool = _CATALOGUES.get(uri)
-        if tool is None and uri.startswith(_DEPARTURES):
-            tool = "catalogue_departures"
+        uri = params.uri
+        arguments: dict[str, Any] = {}
+        if uri in _TOOL_OF_URI:
+            tool = _TOOL_OF_URI[uri]
+        elif uri.startswith(_DEPARTURES):
+            tool = _DEPARTURES_TOOL
             arguments["provider_id"] = unquote(uri.removeprefix(_DEPARTURES))
-        if tool is None:
+        else:
             raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
+
         answer = await self._reader.call(tool, arguments)
         if "error" in answer:
             error = answer["error"]
             is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
-            raise MCPError(INVALID_PARAMS if is_wrong else INTERNAL_ERROR, error["message"], error)
+            code = INVALID_PARAMS if is_wrong else INTERNAL_ERROR
+            raise MCPError(code, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
         return ReadResourceResult(
             contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)]
@@ -138,7 +211,7 @@ class _RequestHandler:
     async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
         """List the prompt for a booking, if bookings are offered."""
         offered = {tool.name for tool in definitions_of(self._toolkit, by_code=False)}
-        return ListPromptsResult(prompts=[_PROMPT] if "bookings_create" in offered else [])
+        return ListPromptsResult(prompts=[_PROMPT] if _CREATE_TOOL in offered else [])
 
     async def get_prompt(
         self, _context: Context, params: GetPromptRequestParams
@@ -155,7 +228,7 @@ class _RequestHandler:
         names: dict[str, None] = {}
         if params.argument.name in _PLACES:
             arguments = {"text": params.argument.value, "limit": 20}
-            answer = await self._reader.call("places_find", arguments)
+            answer = await self._reader.call(_PLACES_TOOL, arguments)
             places = answer.get("result", {}).get("places", ())
             names = dict.fromkeys(place["name"] for place in places)
         return CompleteResult(completion=Completion(values=[*names]))
@@ -163,14 +236,16 @@ class _RequestHandler:
     async def _write_with_input_required(
         self, params: CallToolRequestParams, arguments: dict[str, Any]
     ) -> CallToolResult | InputRequiredResult:
+        """Return the question about a write; or with the answer to it, make the write."""
         was_asked = self._questions.take(params.request_state, params.name, arguments)
         answer = (params.input_responses or {}).get(_QUESTION)
-        unanswered: ApprovalRequest | None = None
         if not was_asked or answer is None:
             request = await self._toolkit.preview(params.name, arguments)
-            if isinstance(request, dict):
+            if isinstance(request, dict):  # it was refused
                 return _result_of(request)
             return self._question(params.name, arguments, request)
+
+        unanswered: ApprovalRequest | None = None
 
         def approve(request: ApprovalRequest) -> bool:
             nonlocal unanswered
@@ -190,10 +265,12 @@ class _RequestHandler:
     def _question(
         self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
     ) -> CallToolResult | InputRequiredResult:
+        """Return a question for a newer host, unless too many others were not approved."""
         try:
             put_question(self._toolkit, request)
         except RefusedError as refusal:
             return _result_of(refusal.answer)
+
         box = self._questions.box(request)
         return InputRequiredResult(
             input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
@@ -204,7 +281,9 @@ class _RequestHandler:
 async def _report_progress(context: Context, tool: str) -> None:
     """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
     with suppress(Exception):  # the host is gone
-        for seconds in range(1, int(SECONDS) if tool == "trips_find" else 0):
+        if tool != _TRIPS_TOOL:
+            return
+        for seconds in range(1, int(SECONDS)):
             await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
             await asyncio.sleep(1)
 

@@ -1,6 +1,14 @@
 """Make a strict pydantic model of a method's arguments from its signature, and read JSON with it.
 
-The model is stricter than the method: a language model sends JSON, and a near miss is an error.
+1. `model_of` makes a field of each argument. `_argument_type` finds the strict form of its type,
+   and its description is a row of `_TEXTS` or `_FIELD_TEXTS`, else that of the docstring.
+2. `read_arguments` decodes the JSON of a call, leaves out what stands for an omitted argument, and
+   validates the rest.
+
+For example, ``max_penalty: Decimal | int | str | None`` becomes a `Decimal` that is read from a
+text such as ``"12.50"`` or a whole number. ``{"max_penalty": null}`` is read as no argument.
+``{"max_penalty": "12,50"}`` and ``{"max_fee": "12.50"}`` are refused. The model is stricter than
+the method, because a language model sends JSON, and a near miss is an error.
 """
 
 from __future__ import annotations
@@ -37,28 +45,60 @@ from pydantic import (
     WithJsonSchema,
     create_model,
 )
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 from typing_extensions import is_typeddict
 
-from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import describe_field
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
-from ferry_sdk.models.inputs import Input, Selection
+from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 
 _MAX_ITEMS: Final = 50
 _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"})
 """Fields that follow from others or from the search, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
-_TEXTS: Final[Mapping[str, str]] = data_beside(__file__)
+_TEXTS: Final[Mapping[str, str]] = {
+    "age": "In years, on the day of travel.",
+    "birth_date": "As YYYY-MM-DD.",
+    "confirmation_code": "The code of the first call.",
+    "contains": "Only records with this text.",
+    "detail": "`full` shows every field.",
+    "doc_expiration": "Its last day, as YYYY-MM-DD.",
+    "expect_total": (
+        "The total_price that the user agreed to. Nothing is paid at another. Needed if it is more "
+        "than was approved."
+    ),
+    "max_penalty": "The highest fee that the user accepts, such as 12.50.",
+    "out_at": "Date out, as YYYY-MM-DD, local to the port.",
+    "out_time": "Earliest departure, HH:MM, local to the port.",
+    "provider_id": "The id of a sailing's provider, as `availability_search` shows it.",
+    "travellers": "All travellers, by the handles that `travellers_list` shows.",
+}
 """Descriptions of arguments for a model, in place of those for callers in Python."""
+_FIELD_TEXTS: Final[Mapping[object, Mapping[str, str]]] = {
+    Contact: {
+        "email": "Their e-mail address.",
+        "name": "First and last name.",
+        "phone": "Without the prefix.",
+        "prefix": "Such as +33.",
+    },
+    Passenger: {
+        "email": "An e-mail address.",
+        "doc_number": "Its number.",
+        "doc_type": "Such as Passport.",
+    },
+    Vehicle: {"code": "Such as CAR, as `trips_find` shows it."},
+}
+"""Descriptions of the fields of one input, which other inputs describe in other words."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
 _TIME: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
 
-def _parsed(parse: Callable[[str], object], pattern: str, expected: str) -> BeforeValidator:
+def _reader(parse: Callable[[str], object], pattern: str, expected: str) -> BeforeValidator:
     """Return a validator that accepts texts of one form, and whole numbers if the form does."""
 
     def read(value: object) -> object:
@@ -71,11 +111,11 @@ def _parsed(parse: Callable[[str], object], pattern: str, expected: str) -> Befo
     return BeforeValidator(read)
 
 
-_AMOUNT: Final = _parsed(
+_AMOUNT: Final = _reader(
     Decimal, _MONEY, 'an amount as a string such as "49.90", or a whole number'
 )
-_TIME_OF_DAY: Final = _parsed(time.fromisoformat, _TIME, "a time of day as HH:MM")
-_DAY: Final = _parsed(date.fromisoformat, r"\d{4}-\d{2}-\d{2}", "a calendar date as YYYY-MM-DD")
+_TIME_OF_DAY: Final = _reader(time.fromisoformat, _TIME, "a time of day as HH:MM")
+_DAY: Final = _reader(date.fromisoformat, r"\d{4}-\d{2}-\d{2}", "a calendar date as YYYY-MM-DD")
 _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
     Decimal: Annotated[Decimal, _AMOUNT, STRING],
@@ -122,32 +162,43 @@ def model_of(
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
         elif name not in {"self", *_APPROVED, *without}:
+            # An offer and selections replace each other; without selections, an offer is needed.
             is_only_way = name == "offer" and "availabilities" in without
             needed = is_only_way or parameter.default is inspect.Parameter.empty
             fields[name] = _field(describe, name, hints[name], needed=needed)
-    fields |= {name: TOOLKIT_ARGUMENTS[name] for name in more}
+
+    for name in more:
+        fields[name] = TOOLKIT_ARGUMENTS[name]
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
-    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}") or describe_field(of, name)
-    description = text or f"{name.replace('_', ' ').capitalize()}."
+    own_texts = _FIELD_TEXTS.get(of, {})
+    description = _TEXTS.get(name) or own_texts.get(name) or describe_field(of, name)
+    if not description:  # there are no docstrings under `python -OO`
+        description = f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)
 
 
-def _argument_type(annotation: Any, name: str) -> Any:  # noqa: ANN401, PLR0911 -- types, one kind a line
+def _argument_type(annotation: Any, name: str) -> Any:  # noqa: ANN401, PLR0911 -- types, one kind a paragraph
     origin, parts = get_origin(annotation), get_args(annotation)
+
     if origin is Annotated:
-        return _constrain(_argument_type(parts[0], name), parts[1:] if parts[0] is int else ())
+        kind, *limits = parts
+        strict_kind = _argument_type(kind, name)
+        # Other kinds have a strict form of their own, which is narrower than their limits.
+        return _constrain(strict_kind, limits) if kind is int else strict_kind
+
     if origin in {Union, UnionType}:
         kinds = [part for part in parts if part is not NoneType and not is_typeddict(part)]
-        return _argument_type(
-            next((kind for kind in _STRICT_TYPES if kind in kinds), kinds[0]), name
-        )
+        strictest = [kind for kind in _STRICT_TYPES if kind in kinds]
+        return _argument_type((strictest or kinds)[0], name)
+
     if origin is Sequence:
         several = GenericAlias(list, _argument_type(parts[0], name))
         return _constrain(several, [Field(min_length=1, max_length=_MAX_ITEMS)])
+
     if origin is Literal:
         return annotation
     if isinstance(annotation, type) and issubclass(annotation, OpenEnum):
@@ -166,19 +217,19 @@ def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a
 @cache
 def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydantic
     """Return a strict type for an input model; a valid value becomes that model."""
-    fields: dict[str, Any] = {
-        name: _field(
-            model, name, _constrain(field.annotation, field.metadata), needed=field.is_required()
-        )
-        for name, field in model.model_fields.items()
-        if name not in _DERIVED and (model is not Selection or field.is_required())
-    }
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        # Of a selection, the ids are enough: the toolkit knows the rest from the search.
+        is_known = model is Selection and not field.is_required()
+        if name not in _DERIVED and not is_known:
+            annotation = _constrain(field.annotation, field.metadata)
+            fields[name] = _field(model, name, annotation, needed=field.is_required())
     strict = create_model(model.__name__, __config__=_STRICT, **fields)
 
-    def as_input(made: BaseModel) -> BaseModel:
-        return model(**dict(made))
+    def make_input(validated: BaseModel) -> BaseModel:
+        return model(**dict(validated))
 
-    return Annotated[strict, AfterValidator(as_input)]
+    return Annotated[strict, AfterValidator(make_input)]
 
 
 _MAX_LENGTH: Final = 100_000
@@ -205,15 +256,23 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
     try:
         return model.model_validate(_without_empty(model, _decode(arguments)))
     except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)
-    wrong.sort(key=lambda err: err["type"] != "extra_forbidden")  # a wrong name explains others
-    problems = {
-        _path(err["loc"]): _PROBLEMS.get(err["type"], err["msg"].removeprefix("Value error, "))
-        for err in reversed(wrong)
-    }
-    (field, problem), *others = [*reversed(problems.items())][:_MOST_PROBLEMS]
-    texts = [problem, *(f"{name}: {its}" for name, its in others)]
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
+    errors.sort(key=_is_no_unknown_name)  # a wrong name explains others
+
+    # From the last to the first, so that of several errors at one place the first is reported.
+    problems: dict[str, str] = {}
+    for err in reversed(errors):
+        problem = _PROBLEMS.get(err["type"], err["msg"].removeprefix("Value error, "))
+        problems[_path(err["loc"])] = problem
+    first_problems = [*reversed(problems.items())][:_MOST_PROBLEMS]
+
+    (field, problem), *others = first_problems
+    texts = [problem, *(f"{name}: {text}" for name, text in others)]
     raise InvalidInputError("; ".join(texts), field=field)
+
+
+def _is_no_unknown_name(err: ErrorDetails) -> bool:
+    return err["type"] != "extra_forbidden"
 
 
 def _without_empty(model: type[BaseModel], plain: Any) -> Any:  # noqa: ANN401 -- any JSON
@@ -223,18 +282,19 @@ def _without_empty(model: type[BaseModel], plain: Any) -> Any:  # noqa: ANN401 -
     """
     if not isinstance(plain, dict):
         return plain
-    may_be_empty = {
-        name
-        for name, field in model.model_fields.items()
-        if not field.is_required()
-        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
-    }
     members = cast("dict[str, object]", plain)
     return {
-        name: arg
-        for name, arg in members.items()
-        if arg not in ([], {}) or name not in may_be_empty
+        name: member
+        for name, member in members.items()
+        if member not in ([], {}) or not _is_optional_container(model.model_fields.get(name))
     }
+
+
+def _is_optional_container(field: FieldInfo | None) -> bool:
+    """Return whether a field is an optional list or object."""
+    if field is None or field.is_required():
+        return False
+    return get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields")
 
 
 def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
@@ -242,8 +302,11 @@ def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
     if isinstance(arguments, str) and len(arguments) > _MAX_LENGTH:
         raise InvalidInputError("the arguments are too long", field="arguments")
     if isinstance(arguments, Mapping):
+        # As text, so that a mapping passes the same checks as the JSON of a model.
         members = cast("Mapping[object, object]", arguments).items()
-        arguments = f"{{{','.join(_encode(name, value) for name, value in members)}}}"
+        parts = [_encode(name, value) for name, value in members]
+        arguments = f"{{{','.join(parts)}}}"
+
     try:
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         return json.loads(text, object_pairs_hook=_members)
@@ -254,12 +317,16 @@ def _decode(arguments: object) -> Any:  # noqa: ANN401 -- any JSON
 
 
 def _encode(name: object, value: object) -> str:
-    """Return the JSON of an argument, whose mappings may be of any kind."""
+    """Return the JSON of an argument, such as ``"id": "b-1"``; its mappings may be of any kind."""
     try:
-        return json.dumps({name: value}, default=lambda mapping: {**mapping})[1:-1]
+        return json.dumps({name: value}, default=_as_dict)[1:-1]
     except (TypeError, ValueError, RecursionError):
         field = _path((name if isinstance(name, str) else "?",))
         raise InvalidInputError("expected a JSON value", field=field) from None
+
+
+def _as_dict(mapping: Any) -> dict[object, object]:  # noqa: ANN401 -- TypeError if it is no mapping
+    return {**mapping}
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -274,5 +341,8 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _path(parts: tuple[int | str, ...]) -> str:
     """Return a field's path; a part that cannot be a name becomes ``?``, as it may be any text."""
-    names = [str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in parts]
+    names: list[str] = []
+    for part in parts:
+        is_safe = isinstance(part, int) or _NAME.fullmatch(part)
+        names.append(str(part) if is_safe else "?")
     return ".".join(names) or "arguments"

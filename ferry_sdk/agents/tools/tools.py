@@ -1,4 +1,8 @@
-"""The tools: methods of the client, described by their own signatures and docstrings."""
+"""The tools: methods of the client, described by their own signatures and docstrings.
+
+A `Tool` is a row of the table of tools, with the arguments that it has beside the chosen other
+tools. Its `definition` describes it to a model; `read` validates the arguments of a call.
+"""
 
 from __future__ import annotations
 
@@ -10,44 +14,41 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, 
 
 from pydantic import BaseModel
 
-from ferry_sdk._engine.safety import SAFETY
-from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.lazy import lazy_attribute
-from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import TOOLKIT_ARGUMENTS, model_of, read_arguments
-from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, describe, shape_with
+from ferry_sdk.agents.tools.schemas import (
+    ANSWER,
+    ANSWER_BY_CODE,
+    Schema,
+    arguments_schema,
+    describe,
+    with_property,
+)
+from ferry_sdk.agents.tools.table import (
+    JOURNEY_ROWS,
+    LIST_TRAVELLERS,
+    ToolRow,
+    all_rows,
+    tool_name,
+)
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.resources.catalogue import CatalogueGroup
-from ferry_sdk.resources.mcp import McpGroup
-from ferry_sdk.resources.tickets import TicketsGroup
 
 AnswerT = TypeVar("AnswerT")
 ToolChoice = Literal["journey", "all"] | Iterable[str]
 """Which tools are offered: those of a journey, all, or these."""
-_GROUPS: Final[Mapping[str, Any]] = {
-    group.__name__.removesuffix("Group").lower(): group
-    for group in (AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
-}
-_DESCRIBED: Final[Mapping[str, Any]] = {
-    "trips.find": trip_tools.FindTrips,
-    "places.find": trip_tools.FindPlaces,
-    "travellers.list": trip_tools.ListTravellers,
-    "bookings.create": trip_tools.CreateBooking,
-    "bookings.change": trip_tools.ChangeBooking,
-}
-"""The tools that are not described by their methods."""
-_DATA: Final = data_beside(__file__)
-EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
-"""The operations that are not tools, each with the reason."""
 
-_TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
-"""What tools do, when to call them, what they cost and what comes next, for a model."""
-_ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
-"""What is said of tools beside a journey, and of writes by how they are approved."""
+_RARELY: Final = "Rarely needed: `trips_find` does it."
+"""What is said of a read beside the journey."""
+_BY_CODE: Final = (
+    "The first call changes nothing: show its summary to the user, and only if they agree, call "
+    "again with its code as `confirmation_code`."
+)
+"""What is said of a write that a code approves."""
+_BY_PERSON: Final = "A person is asked before anything is changed."
+"""What is said of a write that the toolkit's `approve` approves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,11 @@ class Arguments:
 class Tool:
     """One method of the client as a tool.
 
+    Args:
+        row: Its row in the table.
+        without: The arguments that are left out.
+        by_handle: Whether travellers are named by handles instead of their data.
+
     Attributes:
         name: The tool's name, such as ``bookings_create``.
         operation: The same with a dot, such as ``bookings.create``.
@@ -108,17 +114,14 @@ class Tool:
     """
 
     def __init__(
-        self, name: str, without: frozenset[str] = frozenset(), *, by_handle: bool = False
+        self, row: ToolRow, without: frozenset[str] = frozenset(), *, by_handle: bool = False
     ) -> None:
-        self.name: str = name
-        self.operation: str = name.replace("_", ".", 1)
-        self.needs_journal: bool = self.operation == "bookings.change"
-        group, method = self.operation.split(".")
-        self._method: Any = getattr(_GROUPS.get(group), method, None)
-        self._describe = _DESCRIBED.get(self.operation, self._method)
-        row = SAFETY.get(self.operation)
-        self.is_read: bool = not self.needs_journal if row is None else row.is_read
-        self.is_planned: bool = self.is_read and row is None
+        self.operation: str = row.operation
+        self.name: str = tool_name(row.operation)
+        self.needs_journal: bool = row.needs_journal
+        self.is_read: bool = row.is_read
+        self.is_planned: bool = row.is_planned
+        self._row = row
         self._without = without
         self._by_handle = by_handle
 
@@ -126,73 +129,78 @@ class Tool:
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
-        text = _TEXTS.get(self.operation) or describe(self._describe)
         by_code = approval and not self.is_read
-        if self.is_read:
-            advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
-        else:
-            advice = _ADVICE["by_code" if by_code else "by_person"]
+        text = self._row.text or describe(self._row.arguments)
         input_schema, output_schema = deepcopy(self._schemas(by_code))  # callers may change them
         return ToolDefinition(
             name=self.name,
             title=text.partition(". ")[0].removesuffix("."),
-            description=f"{text} {advice}".strip(),
+            description=f"{text} {self._advice(by_code=by_code)}".strip(),
             input_schema=input_schema,
             output_schema=output_schema,
             read_only=self.is_read,
-            destructive=self.operation in _DATA["destructive"],
+            destructive=self._row.is_destructive,
             idempotent=self.is_read,
             call=call,
         )
 
+    def _advice(self, *, by_code: bool) -> str:
+        if self.is_read:
+            return "" if self.name in JOURNEY else _RARELY
+        return _BY_CODE if by_code else _BY_PERSON
+
     @cache  # noqa: B019 -- the tools live as long as the process
     def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
-        result = trip_tools.RESULTS.get(self.operation) or schema_of(self._result)
-        shape = "answer_by_code" if by_code else "answer"
-        return arguments_schema(self._model(by_code)), shape_with(shape, "result", result)
+        """Return the schemas of the arguments and of the answer."""
+        result = self._row.result or schema_of(self._record)
+        answer = ANSWER_BY_CODE if by_code else ANSWER
+        return arguments_schema(self._model(by_code)), with_property(answer, "result", result)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
-        made = read_arguments(self._model(not self.is_read), arguments)
-        values = {name: value for name, value in made if name in made.model_fields_set}
+        validated = read_arguments(self._model(not self.is_read), arguments)
+        values = {name: value for name, value in validated if name in validated.model_fields_set}
         ours = {name: values.pop(name) for name in TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
     @lazy_attribute
-    def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
-        """The type of the result; None if `RESULTS` has its schema."""
-        if self.operation in trip_tools.RESULTS:
+    def _record(self) -> Any:  # noqa: ANN401 -- a type for pydantic
+        """The type that the method returns; None if the row has the schema of the result."""
+        if self._row.result is not None:
             return None
-        return get_args(get_type_hints(self._method, include_extras=True)["return"])[0]
+        hints = get_type_hints(self._row.method, include_extras=True)
+        (record,) = get_args(hints["return"])  # of Operation[...]
+        return record
 
     @cache  # noqa: B019 -- the same
     def _model(self, has_code: bool) -> type[BaseModel]:  # noqa: FBT001 -- the same
-        more = {
-            "contains": get_origin(self._result) is Records,
-            # A full view shows the travellers.
-            "detail": self.is_read and not self._by_handle and has_full_view(self._result),
-            "confirmation_code": has_code,
-        }
+        more: list[str] = []
+        if get_origin(self._record) is Records:
+            more.append("contains")
+        # A full view shows the travellers, so there is none where handles hide them.
+        if self.is_read and not self._by_handle and has_full_view(self._record):
+            more.append("detail")
+        if has_code:
+            more.append("confirmation_code")
         return model_of(
-            self._describe,
-            more=[name for name, is_needed in more.items() if is_needed],
+            self._row.arguments,
+            more=more,
             without=self._without,
             by_handle=self._by_handle,
         )
 
 
-JOURNEY: Final[Sequence[str]] = _DATA["journey"]
-"""The tools that are enough for most conversations; they are listed first."""
-_ONLY_WITH: Final[Mapping[str, str]] = _DATA["only_with"]
-"""Arguments that make sense only with what another tool shows, by that tool."""
-
-
 _tool: Final = cache(Tool)
-LIST: Final = "travellers_list"
-"""The tool that is offered where travellers are named by handles."""
-_OF_METHODS: Final = [name.replace(".", "_") for name in SAFETY if name not in EXCLUDED]
-TOOLS: Final[Mapping[str, Tool]] = {name: _tool(name) for name in [*JOURNEY, *_OF_METHODS]}
+LIST: Final = tool_name(LIST_TRAVELLERS.operation)
+JOURNEY: Final[Sequence[str]] = [tool_name(row.operation) for row in JOURNEY_ROWS]
+"""The tools that are enough for most conversations; they are listed first."""
+_ROWS: Final[Mapping[str, ToolRow]] = {tool_name(row.operation): row for row in all_rows()}
+TOOLS: Final[Mapping[str, Tool]] = {name: _tool(row) for name, row in _ROWS.items()}
 """Every tool, by name. Models and schemas are made on first use."""
+
+_SEARCH: Final = tool_name(AvailabilityGroup.search)
+_ONLY_WITH_SEARCH: Final = frozenset({"availabilities", "reservation_type"})
+"""Arguments that make sense only with what `availability_search` shows."""
 
 
 def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str, Tool]:
@@ -206,17 +214,35 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
     Raises:
         ConfigurationError: There is no such set, or no tool of a name.
     """
-    sets: Mapping[str, Sequence[str]] = {"all": [*TOOLS], "journey": JOURNEY}
-    if isinstance(chosen, str) and chosen not in sets:
-        raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
-    names = sets[chosen] if isinstance(chosen, str) else [*chosen]
-    own = (LIST,) if by_handle else ()
-    known_names = (*own, *TOOLS)
+    names = _names_of(chosen)
+    rows = dict(_ROWS)
+    if by_handle:
+        rows = {LIST: LIST_TRAVELLERS, **_ROWS}
+    known_names = [*rows]  # a list, because what a caller gives for a name may have no hash
     for name in names:
         if name not in known_names:
             raise ConfigurationError(f"tools: there is no tool {name!r}")
-    without = frozenset(argument for argument, needed in _ONLY_WITH.items() if needed not in names)
+
+    without: frozenset[str] = frozenset()
+    if _SEARCH not in names:
+        without |= _ONLY_WITH_SEARCH
     if by_handle:
         without |= {"contact"}
-    ordered = (*own, *(name for name in TOOLS if name in names))
-    return {name: _tool(name, without, by_handle=by_handle) for name in ordered}
+        names = [LIST, *names]
+    return {
+        name: _tool(row, without, by_handle=by_handle)
+        for name, row in rows.items()
+        if name in names
+    }
+
+
+def _names_of(chosen: ToolChoice) -> Sequence[str]:
+    if not isinstance(chosen, str):
+        return [*chosen]
+    match chosen:
+        case "journey":
+            return JOURNEY
+        case "all":
+            return [*TOOLS]
+        case _:
+            raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')

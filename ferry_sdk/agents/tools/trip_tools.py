@@ -1,6 +1,20 @@
 """Tools that are made for a model instead of from a method: ports by name, trips, and a booking.
 
-The models are the arguments of these tools, and describe them.
+The classes are the arguments of these tools, and describe them. `TripsTable` makes the view of
+trips, in which a name that several offers have stands once, for example:
+
+    {
+        "origin": "ESTRF Tarifa", "destination": "MATNG Tangier", "currency": "EUR",
+        "companies": {"BALEARIA": "Balearia"},
+        "places": {"A": "Seat", "B": "Cabin"},
+        "offers": [
+            {"offer": "kqbs1", "price": "12.32",
+             "out": ["2026-06-03 08:00", "09:00", "BALEARIA", "AB"]},
+        ],
+    }
+
+A way is its departure, its arrival (``"01:00 +1"`` if it is a day later), its company and the
+letters of its places. The agent books an offer and a place by these letters.
 """
 
 from __future__ import annotations
@@ -33,8 +47,15 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 View = dict[str, Any]
 """A result as JSON."""
 
-RESULTS: Final[Mapping[str, Any]] = data_beside(__file__)
-"""The schemas of the results of these tools that are no records."""
+_SCHEMAS: Final[Mapping[str, View]] = data_beside(__file__)
+TRIPS_SCHEMA: Final = _SCHEMAS["trips"]
+"""The schema of the trips that `FindTrips` finds: the view that `TripsTable` makes."""
+PLACES_SCHEMA: Final = _SCHEMAS["places"]
+"""The schema of `places_view`."""
+CHANGE_SCHEMA: Final = _SCHEMAS["change"]
+"""The schema of what a change has come to."""
+TRAVELLERS_SCHEMA: Final = _SCHEMAS["travellers"]
+"""The schema of the handles that `ListTravellers` lists."""
 
 
 class ListTravellers(NamedTuple):
@@ -170,7 +191,8 @@ class TripsTable:
     def __init__(self) -> None:
         self.view: View = {"offers": []}
         self._companies: dict[str, str] = {}
-        self._letters: dict[str, str] = {}
+        self._names_by_letter: dict[str, str] = {}
+        self._letters_by_name: dict[str, str] = {}
         self._unnamed_places: set[str] = set()
 
     def add(self, offer: str, trip: Trip) -> tuple[dict[str, str], ...]:
@@ -182,16 +204,18 @@ class TripsTable:
                 "destination": _port(outward.arrive_code, outward.arrive_name),
                 "currency": fare.currency,
                 "companies": self._companies,
-                "places": self._letters,
+                "places": self._names_by_letter,
                 "offers": [],
             }
-        out, out_places = self._way(outward, trip.companies[0])
+
+        out, out_places = self._way(outward, trip.outward_company)
         shown: View = {"offer": offer, "price": format_amount(fare.amount), "out": out}
         if fare.tariffs[0].type != TariffType.TICKET:
             shown["fare"] = clean_text(fare.tariffs[0].type, _MAX_LENGTH)
         if fare.currency != self.view.get("currency"):
             shown["currency"] = fare.currency
         self.view["offers"].append(shown)
+
         if trip.back is None:
             return (out_places,)
         shown["back"], back_places = self._way(trip.back, trip.companies[-1])
@@ -199,37 +223,48 @@ class TripsTable:
 
     def connect(self, itinerary: Itinerary, offers: list[str]) -> None:
         """Add two offers that meet in a port."""
-        minutes = int(itinerary.wait.total_seconds()) // 60
+        hours, minutes = divmod(int(itinerary.wait.total_seconds()) // 60, 60)
         shown: View = {
             "offers": offers,
             "via": _port(itinerary.via.code, itinerary.via.name),
-            "wait": f"{minutes // 60}:{minutes % 60:02}",
+            "wait": f"{hours}:{minutes:02}",
         }
         if itinerary.price is not None:
             shown["price"] = format_amount(itinerary.price)
+
         last = itinerary.legs[1].outward
         self.view["destination"] = _port(last.arrive_code, last.arrive_name)
         self.view["connections"] = [*self.view.get("connections", []), shown]
 
     def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, str]]:
-        code = clean_text(company, _MAX_LENGTH)
-        self._companies[code] = clean_text(sailing.company.name, _MAX_LENGTH)
-        names = {name: key for key, name in self._letters.items()}
+        """Return the row of a way, and the ids of its places by their letters."""
+        company_code = clean_text(company, _MAX_LENGTH)
+        self._companies[company_code] = clean_text(sailing.company.name, _MAX_LENGTH)
+
         places: dict[str, str] = {}
         for place in sailing.places:
-            name = clean_text(place.name, _MAX_LENGTH)
-            if name not in names and len(names) < len(_LETTERS):
-                names[name] = _LETTERS[len(names)]
-                self._letters[names[name]] = name
-            if name in names:
-                places.setdefault(names[name], place.id)
-            else:  # there are no letters left
-                self._unnamed_places.add(name)
+            letter = self._letter_of(clean_text(place.name, _MAX_LENGTH))
+            if letter is not None:
+                places.setdefault(letter, place.id)  # of places of one name, the first is booked
+
+        departs, arrives = sailing.depart_at, sailing.arrive_at
+        days_later = (arrives.date() - departs.date()).days
+        arrival = f"{arrives:%H:%M}"
+        if days_later:
+            arrival += f" {days_later:+}"
+        return [f"{departs:%Y-%m-%d %H:%M}", arrival, company_code, "".join(places)], places
+
+    def _letter_of(self, place: str) -> str | None:
+        """Return the letter of a place's name; None, and count the name, if none is left."""
+        if place not in self._letters_by_name:
+            if len(self._letters_by_name) == len(_LETTERS):
+                self._unnamed_places.add(place)
                 self.view["more_places"] = len(self._unnamed_places)
-        leaves, arrives = sailing.depart_at, sailing.arrive_at
-        days = (arrives.date() - leaves.date()).days
-        arrival = f"{arrives:%H:%M}{f' {days:+}' if days else ''}"
-        return [f"{leaves:%Y-%m-%d %H:%M}", arrival, code, "".join(places)], places
+                return None
+            letter = _LETTERS[len(self._letters_by_name)]
+            self._letters_by_name[place] = letter
+            self._names_by_letter[letter] = place
+        return self._letters_by_name[place]
 
 
 def _port(code: str, name: str) -> str:

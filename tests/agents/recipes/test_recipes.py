@@ -65,7 +65,7 @@ def test_equal_calls_of_one_turn_are_one_question(run, ferry_sandbox, agrees):
 
 
 @LONG
-def test_a_yes_is_not_used_for_a_price_that_has_risen(run, ferry_sandbox):
+def test_a_yes_is_not_for_a_higher_price(run, ferry_sandbox):
     with client_of(ferry_sandbox) as ferry:
         toolkit = Toolkit(ferry, tools="all", writes=True, approve=approve_all)
         named = {"booking_id": book(toolkit)["booking_id"]}
