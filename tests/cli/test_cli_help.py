@@ -6,7 +6,8 @@ from importlib import import_module
 
 import pytest
 
-from ferry_sdk.cli.app import COMMANDS, load_command
+from ferry_sdk.cli.app import load_command
+from ferry_sdk.cli.command_table import COMMANDS
 from tests.cli.conftest import environment
 from tests.support import processes
 from tests.support.tables import each
@@ -22,8 +23,7 @@ def test_every_option_has_a_help_and_the_summary_is_the_first_sentence_of_the_he
         assert [option.name for option in one.params if not option.help] == []
     if name in {"journal", "orders"}:
         return  # they consist of other commands; their help is the summary
-    module = COMMANDS[name].module or name
-    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), name)
+    found = getattr(import_module(f"ferry_sdk.cli.commands.{name}"), name)
     paragraph = " ".join(inspect.cleandoc(found.__doc__).split("\n\n")[0].split())
     assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
 

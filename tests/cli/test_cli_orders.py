@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ferry_sdk import InvalidInputError
-from ferry_sdk.cli.orders.files import read_travellers
+from ferry_sdk.cli.trips.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
 from tests.cli.conftest import ADA
