@@ -36,7 +36,7 @@ def creation():
 def hold(count):
     def start(world):
         parts = [order.OrderPart() for _ in range(count)]
-        progress = Progress(world.journal, "hold", order.Intended(parts, "hold"))
+        progress = Progress(world.journal, "hold", order.OrderPlan(parts, "hold"))
         return steps.hold(progress, [creation() for _ in range(count)])
 
     return start
@@ -47,7 +47,7 @@ def held(world, count, stage="payment_due"):
     for name in ("b0", "b1", "b2")[:count]:
         world.sold[name] = Sold(name, stage=stage)
         parts.append(order.OrderPart(name, "new", world.sold[name].state, Decimal(100), "EUR"))
-    progress = Progress(world.journal, "hold", order.Intended(parts))
+    progress = Progress(world.journal, "hold", order.OrderPlan(parts))
     world.run(progress.finish())
     return progress.order
 
@@ -73,8 +73,8 @@ def cancel(count, stage="ticketed"):
 def change(world):
     world.sold["old"] = Sold("old", stage="ticketed")
     parts = [order.OrderPart(), order.OrderPart("old", "old", "confirmed")]
-    intended = order.Intended(
-        parts, "change", {0: ("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
+    intended = order.OrderPlan(
+        parts, "change", {0: order.Price("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
     )
     return steps.change(Progress(world.journal, "change", intended), creation())
 

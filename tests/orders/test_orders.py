@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from ferry_sdk import errors, orders
-from ferry_sdk.orders.order import Intended, OrderPart
+from ferry_sdk.orders.order import OrderPart, OrderPlan
 from tests.journal.intents import run_sql
 from tests.support.exchanges import caught
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS
@@ -306,7 +306,7 @@ def test_named_booking_that_is_not_there_stays_unknown(desk, named):
 
 def test_booking_on_record_is_known_after_a_crash(desk, named):
     (record,) = desk.journal.load_orders()
-    plan = Intended.of(record.id, record.content)
+    plan = OrderPlan.of(record.id, record.content)
     plan.parts[1] = OrderPart()  # the process ended before it saved the order again
     desk.journal.save_order(replace(record, content=plan.to_text()))
     assert orders.get(record.id, journal=desk.journal).parts[1] == replace(
