@@ -215,7 +215,7 @@ def network_map(
 
         with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
             ports, departures = ferry.mcp.ports(), ferry.mcp.departures()
-        routes = {(one.depart_code, one.arrive_code) for one in departures}
+        routes = {(departure.depart_code, departure.arrive_code) for departure in departures}
         network_map(ports, routes=routes).savefig("network.png")
         ```
     """

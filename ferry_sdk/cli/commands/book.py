@@ -28,10 +28,8 @@ from ferry_sdk.cli.trips.files import read_request, read_travellers
 from ferry_sdk.cli.trips.options import ARRIVE, CHANGES, DEPART, ON, BookOptions
 from ferry_sdk.cli.trips.searches import Search
 from ferry_sdk.models.bookings import BookingCreated
-from ferry_sdk.models.inputs import Selection
 
 if TYPE_CHECKING:
-    from ferry_sdk.cli.terminal.command_journal import CommandJournal
     from ferry_sdk.client import Ferry
 
 _FROM = "'--from'"
@@ -57,6 +55,7 @@ def book(
     members = options.members
     required = {"origin": origin, "destination": destination, "on": on}
     route = [value for value in (*required.values(), options.travellers) if value is not None]
+
     if from_file is None:
         if options.travellers is None or None in required.values():
             problem = "expected FROM, TO, --on and --travellers, or a file"
@@ -67,6 +66,7 @@ def book(
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     else:
         make_request = partial(read_request, from_file)
+
     require_terminal(yes=yes)
     if options.changes and journal is None:
         raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
@@ -77,21 +77,13 @@ def book(
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
 
         if record is not None and len(choices) > 1:
-            held = _hold(ferry, request, selections_of(request, choices), record)
-            _print_order(held, as_json=common.as_json)
+            with show_progress("Booking"):
+                selections = selections_of(request, choices)
+                order = orders.hold(ferry, selections, **request.party, journal=record)
+            _print_order(order, as_json=common.as_json)
             return
         created = _create(ferry, request, choices)
     _print_booking(created, as_json=common.as_json)
-
-
-def _hold(
-    ferry: Ferry,
-    request: BookingRequest,
-    selections: Sequence[Sequence[Selection]],
-    record: CommandJournal,
-) -> orders.Order:
-    with show_progress("Booking"):
-        return orders.hold(ferry, selections, **request.party, journal=record)
 
 
 def _create(ferry: Ferry, request: BookingRequest, choices: Sequence[Choice]) -> BookingCreated:

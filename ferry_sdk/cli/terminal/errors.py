@@ -161,7 +161,7 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
         except KeyboardInterrupt as error:
             failure = _interruption(error)
         except (ModuleNotFoundError, OSError) as error:
-            # Nobody reads what a closed pipe would be told, as in `ferry ports | head -1`.
+            # After a closed pipe, as in `ferry ports | head -1`, nobody reads a message.
             text = "" if isinstance(error, BrokenPipeError) else str(error)
             failure = CommandError(Exit.FAILED, text)
         else:
@@ -181,8 +181,8 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
 def _interruption(interrupt: BaseException) -> CommandError:
     """Return the error of an interruption.
 
-    The client notes a write that may have happened as a cause of the interruption: then that is
-    the message.
+    If a write may have happened, the client raises the interruption from its error, whose message
+    the user needs.
     """
     error: BaseException | None = interrupt
     while error is not None:
