@@ -12,7 +12,7 @@ from ferry_sdk import APIError, Ferry, OrderError, OutcomeUnknownError, orders
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
-from tests.cli.conftest import SEARCH, interrupt
+from tests.cli.conftest import interrupt
 from tests.support import trip
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -289,15 +289,12 @@ def test_unresolved_write_is_not_sent_again(cli, ferry_sandbox, url, booked, unr
     _, cancelled = unresolved
     message = cli("cancel", booked, "--yes", "--journal", url, code=5).err
     assert f"ferry journal recover {cancelled.id}" in message
-    assert ferry_sandbox.counters.requests["bookings.cancel"] == 1
 
-
-def test_document_of_an_unresolved_write_names_its_entry(cli, url, booked, unresolved):
-    _, cancelled = unresolved
     ended = cli("cancel", booked, "--yes", "--journal", url, "--json", code=5)
     error = ended.document["error"]
     assert (error["type"], error["exit_code"]) == ("UnresolvedWriteError", 5)
     assert error["entry_id"] == cancelled.id
+    assert ferry_sandbox.counters.requests["bookings.cancel"] == 1
 
 
 def test_recover_records_what_a_read_shows(run, unresolved):
@@ -307,15 +304,16 @@ def test_recover_records_what_a_read_shows(run, unresolved):
     assert (second["state"], second["seen"]) == ("open", "the booking is ticketed")
 
 
+def test_recover_of_a_visible_write_exits_with_0(run, dying, journal, booked):
+    dying.bookings.confirm(booked)
+    (entry,) = journal.unresolved()
+    run("recover", entry.id, code=0)
+
+
 def test_recover_names_the_next_step(run, unresolved):
     _, cancelled = unresolved
     ended = run("recover", cancelled.id, code=5)
     assert f"ferry journal settle {cancelled.id}" in ended.out
-
-
-def test_recover_of_a_visible_write_exits_with_0(run, unresolved):
-    confirmed, _ = unresolved
-    run("recover", confirmed.id, code=0)
 
 
 @pytest.mark.usefixtures("journal")
@@ -496,14 +494,18 @@ def test_orders_of_other_sizes_are_one_table(cli, url, hold_unfinished):
 
 
 @pytest.fixture
-def wishes(cli):
+def wishes(ferry):
     """What to book for a traveller: the cheapest trip of a company, and the dearest."""
-    trips = cli("search", *SEARCH[:6], "--company", "BALEARIA", "--json").document["trips"]
+    adult = trip.TRAVELLERS[:1]
+    trips = ferry.trips.search(
+        "Tarifa", "MATNG", on=trip.DAY, passengers=adult, companies=["BALEARIA"]
+    )
     traveller = {"type": "Adult", "first_name": "Zoë", "last_name": "Ngũgĩ", "gender": "Female"}
     wishes = []
     for offer in (trips[0], trips[-1]):
-        fare = next(fare for fare in offer["fares"] if fare["reservation_type"] == "TICKET")
-        wishes.append({"availabilities": fare["availabilities"], "passengers": [traveller]})
+        fare = next(fare for fare in offer.fares if fare.reservation_type == "TICKET")
+        selections = [selection.model_dump(mode="json") for selection in offer.select(fare)]
+        wishes.append({"availabilities": selections, "passengers": [traveller]})
     return wishes
 
 

@@ -63,12 +63,9 @@ def test_two_bookings_are_held_as_one(held):
     assert held.expires_at == min(part.expires_at for part in held.parts)
 
 
-def test_held_order_is_on_record(desk, held):
+def test_held_order_is_on_record_without_names(desk, held):
     assert orders.unfinished(journal=desk.journal) == ()
     assert orders.get(held.id, journal=desk.journal) == held
-
-
-def test_record_of_an_order_names_no_traveller(desk, held):
     (record,) = desk.journal.load_orders(held.id)
     assert "Okonkwo" not in record.content
     assert "Théo" not in record.content
@@ -85,12 +82,8 @@ def test_refused_booking_cancels_those_before_it(desk, refused_hold):
     order = refused_hold.order
     assert (order.state, refused_hold.outcome) == ("cancelled", "rejected")
     assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
-
-
-def test_refused_booking_has_its_error(refused_hold):
-    part = refused_hold.order.parts[2]
-    assert part.booking_id is None
-    assert part.error is refused_hold.cause
+    assert order.parts[2].booking_id is None
+    assert order.parts[2].error is refused_hold.cause
     assert "Okonkwo" not in str(refused_hold)
 
 
@@ -109,10 +102,7 @@ def test_unknown_booking_stops_what_would_follow(desk, lost_hold):
     order = lost_hold.order
     assert (lost_hold.outcome, states(order)) == ("unknown", ["held", "unknown", "cancelled"])
     assert desk.booking(order).stage == "payment_due"
-
-
-def test_unknown_order_is_unfinished(desk, lost_hold):
-    assert orders.unfinished(journal=desk.journal) == (lost_hold.order,)
+    assert orders.unfinished(journal=desk.journal) == (order,)
 
 
 def test_unknown_order_is_resumed_first(desk, lost_hold):
@@ -231,16 +221,13 @@ def issuing(desk):
     return order
 
 
-def test_order_whose_tickets_are_being_issued_is_not_settled(desk, issuing):
+def test_order_is_resumed_when_its_tickets_are_issued(desk, issuing):
     again = resume(desk, issuing)
     assert "being issued: resume the order again" in str(again)
     assert "settle" not in str(again)
     assert again.outcome == "unknown"
     assert [order.id for order in orders.unfinished(journal=desk.journal)] == [issuing.id]
 
-
-def test_order_is_resumed_when_its_tickets_are_issued(desk, issuing):
-    resume(desk, issuing)
     desk.sandbox.clock.advance(600)
     assert desk.run(orders.resume, issuing.id).state == "confirmed"
     assert desk.sandbox.counters.requests["bookings.confirm"] == 1
@@ -261,15 +248,13 @@ def refused_cancellation(desk, order, **limits):
     return caught(errors.PenaltyExceededError, *call, max_penalty=limits)
 
 
-def test_order_is_cancelled_at_the_sum_of_its_fees(desk, confirmed, fee):
-    assert desk.run(orders.cancel, confirmed, max_penalty={"EUR": fee}).state == "cancelled"
-    assert stages(desk, confirmed) == ["voided", "voided"]
-
-
-def test_higher_sum_of_fees_is_refused(desk, confirmed, fee):
+def test_limit_of_a_cancellation_is_the_sum_of_fees(desk, confirmed, fee):
     error = refused_cancellation(desk, confirmed, EUR=fee - Decimal("0.01"))
     assert (error.penalty, error.currency) == (fee, "EUR")
     assert stages(desk, confirmed) == ["ticketed", "ticketed"]
+
+    assert desk.run(orders.cancel, confirmed, max_penalty={"EUR": fee}).state == "cancelled"
+    assert stages(desk, confirmed) == ["voided", "voided"]
 
 
 def test_fees_in_another_currency_are_refused(desk, confirmed, fee):
@@ -462,15 +447,11 @@ def test_finished_order_is_forgotten(desk):
     caught(errors.InvalidInputError, orders.get, order.id, journal=desk.journal)
 
 
-def test_entry_of_an_unfinished_order_is_kept(desk, settled_hold):
-    _, entry_id = settled_hold
+def test_entry_is_forgotten_when_its_order_ends(desk, settled_hold):
+    order, entry_id = settled_hold
     desk.journal.forget(older_than=0)
     assert [entry.id for entry in desk.journal.entries()] == [entry_id]
 
-
-def test_resumed_order_is_forgotten(desk, settled_hold):
-    order, _ = settled_hold
-    desk.journal.forget(older_than=0)
     resume(desk, order)
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
@@ -546,22 +527,16 @@ def test_resumed_order_keeps_the_code_alone(desk, refused_hold):
 
 
 @pytest.fixture
-def unfinished(desk):
-    """Two orders whose second bookings are not known."""
-    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1, times=None)
-    return hold(desk, 2).order, hold(desk, 2).order
-
-
-@pytest.fixture
-def damaged(url, unfinished):
-    """The first of two orders, whose record is damaged."""
-    order, _ = unfinished
+def damaged(desk, url):
+    """An unfinished order whose record is damaged."""
+    desk.sandbox.faults.add("lose_reply", "bookings.create", times=None)
+    order = hold(desk, 1).order
     run_sql(url, f"UPDATE ferry_journal_orders SET content = 'x' WHERE id = '{order.id}'")  # noqa: S608 -- an id of the test
     return order
 
 
-def test_damaged_order_takes_no_other_with_it(desk, unfinished, damaged):
-    _, whole = unfinished
+def test_damaged_order_takes_no_other_with_it(desk, damaged):
+    whole = hold(desk, 2).order
     first, second = orders.unfinished(journal=desk.journal)
     assert (first.id, first.state) == (damaged.id, "unknown")
     assert isinstance(first.parts[0].error, errors.JournalError)
