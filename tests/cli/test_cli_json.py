@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from ferry_sdk import Ferry
 from ferry_sdk.models import Availability, Booking, Ticket
 from ferry_sdk.sandbox import Sandbox
 from tests.cli.conftest import COMMAND, SEARCH, Ended, environment
@@ -23,19 +24,25 @@ def days(first, last):
 
 
 @pytest.fixture(scope="module")
-def run_once(tmp_path_factory):
-    """Run a command that only reads, against a service of this module, once for all tests."""
-    folder = tmp_path_factory.mktemp("cache")
+def service():
+    """The service of the tests that only read."""
     with Sandbox(now=NOW) as sandbox:
+        yield sandbox
 
-        @cache
-        def run(*words, **variables):
-            env = environment(sandbox, XDG_CACHE_HOME=str(folder), **variables)
-            done = processes.run([*COMMAND, *words], env=env)
-            assert done.returncode == 0, done
-            return Ended(done.returncode, done.stdout, done.stderr)
 
-        yield run
+@pytest.fixture(scope="module")
+def run_once(service, tmp_path_factory):
+    """Run a command that only reads, once for all tests of this module."""
+    folder = tmp_path_factory.mktemp("cache")
+
+    @cache
+    def run(*words, **variables):
+        env = environment(service, XDG_CACHE_HOME=str(folder), **variables)
+        done = processes.run([*COMMAND, *words], env=env)
+        assert done.returncode == 0, done
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return run
 
 
 # ---- ferry search -----------------------------------------------------------------------------
@@ -258,22 +265,23 @@ def test_calendar_without_sailings_has_no_cheapest_day(cli):
 BY_PORT = ["search", "Barcelona", "Tunis", "--on", f"{DAY}", *ONE_ADULT, "--changes", "1"]
 
 
-@pytest.fixture
-def itineraries(ferry):
+@pytest.fixture(scope="module")
+def itineraries(service):
     """The connections that the command finds, too."""
-    return ferry.trips.connections("Barcelona", "Tunis", on=DAY, passengers=TRAVELLERS[:1])
+    with Ferry(service.token, base_url=service.base_url) as ferry:
+        return ferry.trips.connections("Barcelona", "Tunis", on=DAY, passengers=TRAVELLERS[:1])
 
 
-def test_connections_are_a_table_of_separate_tickets(cli, itineraries):
-    title, _, *rows = cli(*BY_PORT).out.splitlines()
+def test_connections_are_a_table_of_separate_tickets(run_once, itineraries):
+    title, _, *rows = run_once(*BY_PORT).out.splitlines()
     assert title.endswith(f", {DAY:%Y}, separate tickets: nobody is bound to wait")
     assert len(rows) == len(itineraries)
     first = itineraries[0]
     assert rows[0].startswith(f"1  {first.depart_at:%a %d %b %H:%M}  {first.via.name}")
 
 
-def test_document_has_every_connection(cli, itineraries):
-    document = cli(*BY_PORT, "--json").document
+def test_document_has_every_connection(run_once, itineraries):
+    document = run_once(*BY_PORT, "--json").document
     assert document.keys() == {"search", "itineraries", "report"}
     assert [(shown["price"], shown["via"]) for shown in document["itineraries"]] == [
         (f"{itinerary.price:.2f}", itinerary.via.code) for itinerary in itineraries
