@@ -17,7 +17,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetExtension
 
-from ferry_sdk.cli.app import COMMANDS
+from ferry_sdk.cli.command_table import COMMANDS
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.sandbox.network.network import load_records
 
@@ -137,7 +137,7 @@ def trial_table() -> str:
 
 
 LISTS: dict[str, Callable[[], str]] = {
-    "cli/app.json": command_table,
+    "cli/command_table.py": command_table,
     "cli/terminal/output.py": json_members,
     "conformance/assumptions.py#seen": partial(assumption_table, "Shown by", seen=True),
     "conformance/assumptions.py#unseen": partial(

@@ -1,4 +1,13 @@
-"""The command line application."""
+"""The command line application.
+
+`ferry --help` and the completion of a command's name read the table of commands and import none of
+them. `ferry search …` goes this way:
+
+1. `LazyGroup.resolve_command` finds the name in the table.
+2. `load_command` imports `commands/search.py` and takes its function `search`.
+3. `expand_options` gives typer a function whose arguments are single options.
+4. `report_errors` makes an exit code and a message of what the function returns or raises.
+"""
 
 from __future__ import annotations
 
@@ -7,62 +16,47 @@ import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
-
-
-class Command(NamedTuple):
-    """A command, described without importing it.
-
-    Attributes:
-        panel: The section of the help that lists it.
-        summary: The first sentence of its help.
-        module: The module of its function; None: that of its own name. A module with a family of
-            commands has their functions in `COMMANDS`; the first word of each is its name.
-    """
-
-    panel: str
-    summary: str
-    module: str | None = None
-
-
-COMMANDS: dict[str, Command] = {name: Command(**row) for name, row in data_beside(__file__).items()}
+from ferry_sdk.cli.command_table import COMMANDS
 
 
 def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own copy of click
     """Import a command, or a family of commands, and return it as typer runs it."""
-    from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415 -- the help needs none
-    from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415 -- the same
+    # Both import the client, which the help does not need.
+    from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415
+    from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415
 
-    entry = COMMANDS[name]
-    module = import_module(f"ferry_sdk.cli.commands.{entry.module or name}")
-    is_family = hasattr(module, "COMMANDS")
-    functions = module.COMMANDS if is_family else (getattr(module, name),)
-    family = typer.Typer(
-        no_args_is_help=is_family,
-        add_completion=is_family,
+    row = COMMANDS[name]
+    module = import_module(f"ferry_sdk.cli.commands.{name}")
+    functions = module.COMMANDS if row.is_family else {name: getattr(module, name)}
+
+    settings = _SETTINGS
+    if name == "sandbox":
+        # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
+        settings = {**_SETTINGS, "auto_envvar_prefix": "FERRY_SANDBOX"}
+
+    application = typer.Typer(
+        no_args_is_help=row.is_family,
+        add_completion=row.is_family,
         pretty_exceptions_enable=False,
-        help=entry.summary,
+        help=row.summary,
     )
-    # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
-    prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
-    for function in functions:
-        its_name = function.__name__.partition("_")[0]
-        register = family.command(its_name, context_settings={**_SETTINGS, **prefix})
+    for command_name, function in functions.items():
+        register = application.command(command_name, context_settings=settings)
         register(report_errors(expand_options(function)))
-    return typer.main.get_command(family)
+    return typer.main.get_command(application)
 
 
 class LazyGroup(TyperGroup):
     """A group whose help lists its commands without importing them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- as in typer
-        """Print the commands, in a screen of 80 by 24, if there is no argument."""
+        """Print the overview if there is no argument."""
         if not args and not ctx.resilient_parsing:
             sys.stdout.write(_overview())
             ctx.exit(2)
@@ -70,17 +64,22 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as in typer
         """Return the command that the arguments name, imported."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, load_command(command.name or "") if command else None, rest
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        if placeholder is None:  # while a shell completes a word that is no command yet
+            return name, None, rest
+        return name, load_command(placeholder.name or ""), rest
 
 
 def _overview() -> str:
+    """Return the commands, in a screen of 80 by 24."""
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
-    for name, row in COMMANDS.items():
-        if name == "conform":
-            # A terminal of 24 lines cannot show a title of the first section.
-            lines.append(row.panel)
-        lines.append(f"  {name:10} {row.summary}")
+    # The first section has no title, because 24 lines have no room for it.
+    panel = next(iter(COMMANDS.values())).panel
+    for row in COMMANDS.values():
+        if row.panel != panel:
+            panel = row.panel
+            lines.append(panel)
+        lines.append(f"  {row.name:10} {row.summary}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -90,12 +89,12 @@ app: typer.Typer = typer.Typer(
 )
 
 
-def _unloaded() -> None:
+def _placeholder() -> None:
     """Stand for a command that is not imported yet."""
 
 
-for _name, _entry in COMMANDS.items():
-    app.command(_name, help=_entry.summary, rich_help_panel=_entry.panel)(_unloaded)
+for _row in COMMANDS.values():
+    app.command(_row.name, help=_row.summary, rich_help_panel=_row.panel)(_placeholder)
 
 
 def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer
@@ -117,13 +116,20 @@ def ferry(*, version: Annotated[bool, _VERSION] = False) -> None:
 
 def run() -> None:
     """Run the command line."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed before the start
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
+    _open_closed_streams()
+
     # Treat SIGTERM as Ctrl-C, so that an interrupted write is reported.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # replace characters that the terminal cannot show
     app(prog_name="ferry")
+
+
+def _open_closed_streams() -> None:
+    """Open the streams that were closed before the start, such as by `ferry … >&-`, on nothing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))

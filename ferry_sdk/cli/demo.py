@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.orders.trips import print_trips
+from ferry_sdk.cli.trips.searches import print_trips
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -31,39 +31,58 @@ def run(folder: Path) -> None:
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         print(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.\n")
         trip, fare = _find(ferry)
-        print("\nREST\n====\n")
-        created = _book(ferry.bookings.create, trip, fare)
-        confirmed = ferry.bookings.confirm(created.booking_id)
-        booking = ferry.bookings.get(created.booking_id)
-        print(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
-        print(f"  Next: {_actions(booking)}.")
-        _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder)
-        refund = ferry.bookings.cancel(created.booking_id).refund_amount
-        print(f"Cancelled: {refund:.2f} {created.currency} refunded.")
-        print("\nMCP\n===\n")
-        created = _book(ferry.mcp.create_booking, trip, fare)
-        confirmed_ticket = ferry.mcp.confirm_booking(created.booking_id).ticket_id
-        ticket = ferry.mcp.view_ticket(confirmed_ticket)
-        _print_ticket(ferry, ticket, folder)
-        cancelled = ferry.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
-        print(f"Cancelled: the ticket is {cancelled.status}.")
-        requests, effects = sum(sandbox.counters.requests.values()), len(sandbox.counters.effects)
+        _book_over_rest(ferry, trip, fare, folder)
+        _book_over_mcp(ferry, trip, fare, folder)
+
+        requests = sum(sandbox.counters.requests.values())
+        effects = len(sandbox.counters.effects)
         print(f"\nThe service answered {requests} requests and made {effects} changes.")
 
 
 def _find(ferry: Ferry) -> tuple[Trip, Fare]:
     """Return the cheapest trip between two places in a month, and its cheapest ticket."""
     day = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day will do
-    companies = ["BALEARIA"]  # it issues tickets at once
     trips = ferry.trips.search(
-        "Tarifa", "Tanger-Ville", on=day, flexible=7, passengers=_TRAVELLERS, companies=companies
+        "Tarifa",
+        "Tanger-Ville",
+        on=day,
+        flexible=7,
+        passengers=_TRAVELLERS,
+        companies=["BALEARIA"],  # it issues tickets at once
     )
     print_trips(trips)
+
     fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
     price = money(fare.amount, fare.currency)
     until = f", until {fare.expires_at:%a %d %b %H:%M} UTC" if fare.expires_at else ""
     print(f"\nThe cheapest tariff of type Ticket: {price}{until}.")
     return trips[0], fare
+
+
+def _book_over_rest(ferry: Ferry, trip: Trip, fare: Fare, folder: Path) -> None:
+    print("\nREST\n====\n")
+    created = _book(ferry.bookings.create, trip, fare)
+    confirmed = ferry.bookings.confirm(created.booking_id)
+    booking = ferry.bookings.get(created.booking_id)
+    print(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
+    print(f"  Next: {_actions(booking)}.")
+
+    _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder)
+
+    refund = ferry.bookings.cancel(created.booking_id).refund_amount
+    print(f"Cancelled: {refund:.2f} {created.currency} refunded.")
+
+
+def _book_over_mcp(ferry: Ferry, trip: Trip, fare: Fare, folder: Path) -> None:
+    print("\nMCP\n===\n")
+    created = _book(ferry.mcp.create_booking, trip, fare)
+    confirmed = ferry.mcp.confirm_booking(created.booking_id)
+
+    ticket = ferry.mcp.view_ticket(confirmed.ticket_id)
+    _print_ticket(ferry, ticket, folder)
+
+    cancelled = ferry.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
+    print(f"Cancelled: the ticket is {cancelled.status}.")
 
 
 def _book(create: Callable[..., BookingCreated], trip: Trip, fare: Fare) -> BookingCreated:
@@ -87,8 +106,11 @@ def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path) -> None:
     """Print a ticket, save its voucher, and print what cancelling it costs."""
     about = f"{ticket.status}, {ticket.direction}, {len(ticket.passengers)} travellers"
     print(f"Ticket {ticket.ticket_number}: {about}.")
+
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
     print(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
+
     fee = ferry.tickets.cancel_fee(ticket.id)
-    kept, refund = money(fee.penalty_amount, fee.currency), money(fee.refund_amount, fee.currency)
+    kept = money(fee.penalty_amount, fee.currency)
+    refund = money(fee.refund_amount, fee.currency)
     print(f"Cancelling now costs {kept}; the refund is {refund}.")

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from io import BytesIO
 from math import cos, radians
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.money import money
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from ferry_sdk.models.catalogue import McpPort
 
 __all__ = ["fares_by_day", "network_map"]
+
+
+class _Fare(NamedTuple):
+    """The cheapest ticket of a sailing, on its day of departure."""
+
+    day: date
+    amount: Decimal
 
 
 class _Chart(Figure):
@@ -84,7 +91,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
         fares_by_day(trip.outward for trip in trips).savefig("fares.png")
         ```
     """
-    routes: dict[str, list[tuple[date, Decimal]]] = {}
+    routes: dict[str, list[_Fare]] = {}
     currencies: set[str] = set()
     for index, sailing in enumerate(sailings):
         if not sailings_of(models_of([sailing])):
@@ -92,10 +99,12 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):
             route = f"{sailing.depart_name} → {sailing.arrive_name}"
-            routes.setdefault(route, []).append((sailing.depart_at.date(), ticket.amount))
+            fare = _Fare(sailing.depart_at.date(), ticket.amount)
+            routes.setdefault(route, []).append(fare)
             currencies.add(ticket.currency)
     if len(currencies) > 1:
         raise InvalidInputError(f"fares in {', '.join(sorted(currencies))}", field="sailings")
+
     title = next(iter(routes)) if len(routes) == 1 else "Fares by day"
     figure, axes = _new_chart(title + _missing(0, sailings))
     if not routes:
@@ -104,10 +113,18 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
         return figure
 
     for number, (route, fares) in enumerate(routes.items()):
-        label = "cheapest of the day" + (f", {route}" if len(routes) > 1 else "")
-        _plot_route(axes, label, fares, f"C{number % 10}")
+        label = "cheapest of the day"
+        if len(routes) > 1:
+            label += f", {route}"
+        _plot_route(axes, fares, label=label, colour=f"C{number % 10}")
     currency = currencies.pop()
     _annotate(axes, [fare for fares in routes.values() for fare in fares], currency)
+    _label_axes(axes, currency)
+    return figure
+
+
+def _label_axes(axes: Axes, currency: str) -> None:
+    """Label the axes of fares by day, with a legend."""
     locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
@@ -116,8 +133,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     axes.set_ylabel(f"Ticket ({currency})")
     axes.margins(y=0.18)
     for text in axes.legend(frameon=False, fontsize="small").get_texts():
-        text.set_parse_math(False)
-    return figure
+        text.set_parse_math(False)  # the names of ports come from the service
 
 
 def _missing(without_position: int, records: Iterable[object]) -> str:
@@ -131,32 +147,40 @@ def _missing(without_position: int, records: Iterable[object]) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _plot_route(axes: Axes, label: str, fares: list[tuple[date, Decimal]], colour: str) -> None:
-    lowest: dict[date, Decimal] = {}
-    for day, amount in sorted(fares):
-        lowest.setdefault(day, amount)
-    axes.plot(*zip(*fares, strict=True), "o", color=colour, alpha=0.3, markersize=4)
-    cheapest = zip(*lowest.items(), strict=True)
-    axes.plot(*cheapest, "o-", color=colour, markersize=5, label=label)
+def _plot_route(axes: Axes, fares: list[_Fare], *, label: str, colour: str) -> None:
+    """Plot each fare as a pale point, and the cheapest of each day as a line."""
+    # matplotlib's types know neither dates nor Decimal.
+    days: Any = [fare.day for fare in fares]
+    amounts: Any = [fare.amount for fare in fares]
+    axes.plot(days, amounts, "o", color=colour, alpha=0.3, markersize=4)
+
+    cheapest: dict[Any, Any] = {}
+    for fare in sorted(fares):
+        cheapest.setdefault(fare.day, fare.amount)
+    lowest_amounts = [*cheapest.values()]
+    axes.plot([*cheapest], lowest_amounts, "o-", color=colour, markersize=5, label=label)
 
 
-def _annotate(axes: Axes, fares: list[tuple[date, Decimal]], currency: str) -> None:
-    """Label the cheapest fare."""
-    amount, day = min((amount, day) for day, amount in fares)
-    first, last = min(fares)[0], max(fares)[0]
+def _annotate(axes: Axes, fares: list[_Fare], currency: str) -> None:
+    """Label the cheapest fare, the first of several."""
+    cheapest = min(fares, key=lambda fare: (fare.amount, fare.day))
+    first = min(fare.day for fare in fares)
+    last = max(fare.day for fare in fares)
     # On the side of more days, the label stays in the chart.
+    has_more_days_after = cheapest.day - first < last - cheapest.day
     axes.annotate(
-        f"{money(amount, currency)} on {day}",
-        (day, float(amount)),
+        f"{money(cheapest.amount, currency)} on {cheapest.day}",
+        (cheapest.day, float(cheapest.amount)),
         xytext=(0, -14),
         textcoords="offset points",
-        ha="left" if day - first < last - day else "right",
+        ha="left" if has_more_days_after else "right",
         va="top",
         fontweight="bold",
     )
 
 
 _Place = tuple[float, float]
+"""A longitude and a latitude."""
 
 _WIDTH: Final = 11
 _LEAST, _MOST = 4, 11
@@ -191,7 +215,7 @@ def network_map(
 
         with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
             ports, departures = ferry.mcp.ports(), ferry.mcp.departures()
-        routes = {(one.depart_code, one.arrive_code) for one in departures}
+        routes = {(departure.depart_code, departure.arrive_code) for departure in departures}
         network_map(ports, routes=routes).savefig("network.png")
         ```
     """
@@ -202,12 +226,16 @@ def network_map(
         if port.code and port.longitude is not None and port.latitude is not None:
             places[port.code] = (port.longitude, port.latitude)
             names[port.code] = port.name or port.city or port.code
+    # The codes in order, so that both directions are one line.
     lines = {
         (min(depart, arrive), max(depart, arrive))
         for depart, arrive in routes
         if depart in places and arrive in places
     }
-    title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
+
+    title = f"{len(places)} ports"
+    if lines:
+        title += f", {len(lines)} routes"
     title += _missing(len(all_ports) - len(places), ports)
     figure, axes = _new_chart(title, width=_WIDTH)
     axes.set_xlabel("Longitude (degrees east)")
@@ -216,16 +244,18 @@ def network_map(
         return figure
 
     figure.set_figheight(_height(places.values()))
-    for pair in lines:
-        ends = [places[code] for code in pair]
-        axes.plot(*zip(*ends, strict=True), color="C0", alpha=0.3, lw=0.8)
+    for depart, arrive in lines:
+        longitudes, latitudes = zip(places[depart], places[arrive], strict=True)
+        axes.plot(longitudes, latitudes, color="C0", alpha=0.3, lw=0.8)
+
     route_counts = Counter(code for pair in lines for code in pair)
     sizes = [12 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)
     axes.scatter(longitudes, latitudes, s=sizes, color="C0", zorder=3)
+
     axes.margins(0.06)
     axes.set_aspect(_latitude_scale(places.values()), adjustable="box")
-    figure.draw_without_rendering()  # then the places of labels are known
+    figure.draw_without_rendering()  # only then matplotlib knows the extents of labels
     _label_ports(axes, places, names, route_counts)
     return figure
 
@@ -239,7 +269,8 @@ def _latitude_scale(places: Collection[_Place]) -> float:
 def _height(places: Collection[_Place]) -> float:
     """Return the height at which the map fills the figure."""
     longitudes, latitudes = zip(*places, strict=True)
-    wide, high = max(longitudes) - min(longitudes), max(latitudes) - min(latitudes)
+    wide = max(longitudes) - min(longitudes)
+    high = max(latitudes) - min(latitudes)
     height: float = _WIDTH * high * _latitude_scale(places) / max(wide, 1)
     return min(max(height, _LEAST), _MOST)
 

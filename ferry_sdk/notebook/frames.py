@@ -7,16 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -25,7 +16,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.availability import Availability
+    from ferry_sdk.models.availability import Availability, Tariff
     from ferry_sdk.models.base import Model
 
 with needs_extra("frames and charts require", "notebook", ("pandas", "numpy")):
@@ -41,6 +32,7 @@ MoneyAs = Literal["decimal", "float"]
 """The type of amounts."""
 
 _UTC: Final = "datetime64[us, UTC]"
+_LOCAL: Final = "datetime64[us]"
 _DTYPES: Final[dict[object, str]] = {
     str: "string",
     bool: "bool",
@@ -54,8 +46,8 @@ _NULLABLE: Final = {int: "Int64"}
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31T23:59:59.999999")
 _MOMENTS: Final = {datetime, type(None)}
 
-_Column = tuple[str, tuple[str, Sequence[Any]]]
-"""A name, the dtype, or "money", and the values."""
+_Column = tuple[str, Sequence[Any]]
+"""The dtype, or "money", and the values."""
 
 
 def check_options(by: object, money: object, *, has_tariffs: bool = True) -> None:
@@ -64,9 +56,10 @@ def check_options(by: object, money: object, *, has_tariffs: bool = True) -> Non
     Raises:
         InvalidInputError: An option has another value, or there are no tariffs for rows of them.
     """
-    for field, value, values in (("by", by, get_args(By)), ("money", money, get_args(MoneyAs))):
-        if value not in values:
-            raise InvalidInputError(f"expected {' or '.join(values)}", field=field)
+    if by not in get_args(By):
+        raise InvalidInputError("expected record or tariff", field="by")
+    if money not in get_args(MoneyAs):
+        raise InvalidInputError("expected decimal or float", field="money")
     if by == "tariff" and not has_tariffs:
         raise InvalidInputError("these records have no tariffs", field="by")
 
@@ -84,10 +77,11 @@ def frame_of_columns(
         money: The type of amounts.
         unreadable: How many records could not be read and have no row; in the frame's ``attrs``.
     """
-    dtypes = {"money": "object" if money == "decimal" else "float64"}
-    data = {
-        name: _series(values, dtypes.get(dtype, dtype)) for name, (dtype, values) in columns.items()
-    }
+    money_dtype = "object" if money == "decimal" else "float64"
+    data: dict[str, Series[Any]] = {}
+    for name, (dtype, values) in columns.items():
+        data[name] = _series(values, money_dtype if dtype == "money" else dtype)
+
     frame: DataFrame = DataFrame(data)
     frame.attrs["unreadable"] = unreadable
     return frame
@@ -96,36 +90,48 @@ def frame_of_columns(
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
     members = [*records]
-    unreadable = len(getattr(records, "unreadable", ()))
     models = models_of(members)
     sailings = sailings_of(models)
     check_options(by, money, has_tariffs=len(sailings) == len(models))
     if len(models) < len(members):
         raise InvalidInputError("a frame has only the service's records", field="records")
-    of_tariffs: list[_Column] = []
+
+    of_tariffs: dict[str, _Column] = {}
     if by == "tariff":
-        tariffs = [tariff for sailing in sailings for tariff in sailing.tariffs]
-        of_tariffs = [*_columns(tariffs, "tariff_")]
-        sailings = [sailing for sailing in sailings for _ in sailing.tariffs]
-        models = [*sailings]
-    columns = [*_columns(models, ""), *_sailing_columns(sailings), *of_tariffs]
-    return frame_of_columns(dict(columns), money, unreadable=unreadable)
+        tariffs: list[Tariff] = []
+        repeated: list[Availability] = []  # each sailing as often as it has tariffs
+        for sailing in sailings:
+            tariffs += sailing.tariffs
+            repeated += [sailing] * len(sailing.tariffs)
+        of_tariffs = dict(_columns(tariffs, "tariff_"))
+        sailings = repeated
+        models = [*repeated]
+
+    columns = {**dict(_columns(models, "")), **dict(_sailing_columns(sailings)), **of_tariffs}
+    return frame_of_columns(columns, money, unreadable=len(getattr(records, "unreadable", ())))
 
 
-def _sailing_columns(sailings: Sequence[Availability]) -> Iterator[_Column]:
+def _sailing_columns(sailings: Sequence[Availability]) -> Iterator[tuple[str, _Column]]:
     """Yield the additional columns of sailings."""
-    if sailings:
-        lowest = [*map(cheapest_ticket, sailings)]
-        clock = "datetime64[us]"
-        yield "depart_local", (clock, [way.depart_at.replace(tzinfo=None) for way in sailings])
-        yield "arrive_local", (clock, [way.arrive_at.replace(tzinfo=None) for way in sailings])
-        yield "travel_time", (_DTYPES[timedelta], [way.travel_time for way in sailings])
-        yield "lowest_amount", ("money", [ticket and ticket.amount for ticket in lowest])
-        yield "lowest_currency", ("string", [ticket and ticket.currency for ticket in lowest])
+    if not sailings:
+        return
+    departures = [sailing.depart_at.replace(tzinfo=None) for sailing in sailings]
+    arrivals = [sailing.arrive_at.replace(tzinfo=None) for sailing in sailings]
+    yield "depart_local", (_LOCAL, departures)
+    yield "arrive_local", (_LOCAL, arrivals)
+    yield "travel_time", (_DTYPES[timedelta], [sailing.travel_time for sailing in sailings])
+
+    tickets = [cheapest_ticket(sailing) for sailing in sailings]
+    yield "lowest_amount", ("money", [ticket and ticket.amount for ticket in tickets])
+    yield "lowest_currency", ("string", [ticket and ticket.currency for ticket in tickets])
 
 
-def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
-    """Yield the columns of the fields in the repr; nested records become columns with a prefix."""
+def _columns(models: Sequence[Model], prefix: str) -> Iterator[tuple[str, _Column]]:
+    """Yield the columns of the fields in the repr.
+
+    The fields of a nested record are columns with its name as a prefix, such as `company_name`. A
+    list of records, such as the tariffs of a sailing, is a column of its length.
+    """
     if not models:
         return
     for name, field in type(models[0]).model_fields.items():
@@ -136,7 +142,7 @@ def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
         if _is_a(kind, BaseModel):
             yield from _columns(values, f"{prefix}{name}_")
         elif get_origin(kind) is tuple and _is_a(get_args(kind)[0], BaseModel):
-            yield f"{prefix}{name}", ("int64", [*map(len, values)])
+            yield f"{prefix}{name}", ("int64", [len(value) for value in values])
         else:
             yield f"{prefix}{name}", (_dtype_of(kind, values), values)
 
@@ -145,9 +151,11 @@ def _without_none(kind: object) -> object:
     """Return the type of a field without None and without what only validates it."""
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
-    parts = [part for part in get_args(kind) if part is not type(None)]
-    is_optional = get_origin(kind) in {Union, UnionType} and len(parts) == 1
-    return _without_none(parts[0]) if is_optional else kind
+    members = [member for member in get_args(kind) if member is not type(None)]
+    is_optional = get_origin(kind) in {Union, UnionType} and len(members) == 1
+    if is_optional:
+        return _without_none(members[0])
+    return kind
 
 
 def _is_a(kind: object, base: type) -> bool:
@@ -159,7 +167,8 @@ def _dtype_of(kind: object, values: Sequence[object]) -> str:
     """Return the dtype of a field type, or else that of Python objects."""
     if _is_a(kind, Enum):
         return "category"
-    if kind not in _DTYPES and any(values) and _MOMENTS.issuperset(map(type, values)):
+    # The annotation of a moment names what validates it, so its values tell.
+    if kind not in _DTYPES and any(values) and {type(value) for value in values} <= _MOMENTS:
         return _UTC
     dtypes = _DTYPES | _NULLABLE if None in values else _DTYPES
     return dtypes.get(kind, "object")

@@ -14,7 +14,8 @@ _LARGEST_IMAGE: Final = 200_000
 _IMAGE: Final = re.compile(r"data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}")
 _WEB: Final = re.compile(r"https?://[^\s\x00-\x20]+")
 _HIDDEN: Final = frozenset({"Cc", "Cf"})
-_SHOWN: Final = frozenset("\t\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+"""The categories of control and format characters."""
+_NEEDED: Final = frozenset("\t\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
 """Characters of these categories that a text may need: scripts and emoji join letters."""
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
@@ -23,7 +24,7 @@ _BOX: Final = (
     "overflow-x:auto"
 )
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 14px 3px 0;white-space:nowrap"
-_FACT: Final = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
+_PAIR_CELL: Final = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
 _BADGE: Final = f"border:{_LINE};border-radius:999px;padding:1px 10px;margin-left:8px"
 
 
@@ -54,9 +55,12 @@ def _replace_hidden(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if category(sign) in _HIDDEN and sign not in _SHOWN else sign
-        for sign in text
+        "\N{REPLACEMENT CHARACTER}" if _is_hidden(character) else character for character in text
     )
+
+
+def _is_hidden(character: str) -> bool:
+    return category(character) in _HIDDEN and character not in _NEEDED
 
 
 def _to_text(value: object) -> str:
@@ -115,8 +119,8 @@ def _row(tag: str, cells: Sequence[object]) -> str:
 def facts(pairs: Iterable[tuple[str, object]]) -> Markup:
     """Return names and values, one pair a line."""
     rows = "".join(
-        f'<tr><th style="{_FACT};font-weight:normal;opacity:.7">{escape_value(name)}</th>'
-        f'<td style="{_FACT}">{escape_value(value)}</td></tr>'
+        f'<tr><th style="{_PAIR_CELL};font-weight:normal;opacity:.7">{escape_value(name)}</th>'
+        f'<td style="{_PAIR_CELL}">{escape_value(value)}</td></tr>'
         for name, value in pairs
     )
     return Markup(f'<table style="border-collapse:collapse"><tbody>{rows}</tbody></table>')
@@ -144,9 +148,10 @@ def card(title: str, *parts: Markup, badges: Iterable[str] = ()) -> Markup:
 
 
 def plain(*parts: Markup, style: str = "overflow-x:auto") -> Markup:
-    """Return the parts, excluded from the notebook's formulas: ``$`` in a price starts none.
+    """Return the parts in a box without a frame.
 
-    The keyboard can scroll them where they are wider than the screen.
+    The classes exclude it from the notebook's formulas, which ``$`` in a price would start. With
+    `tabindex`, the keyboard can scroll it where it is wider than the screen.
     """
     inside = "".join(parts)
     return Markup(

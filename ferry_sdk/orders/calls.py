@@ -30,7 +30,7 @@ from ferry_sdk.models.inputs import (
     elements_of,
 )
 from ferry_sdk.orders import steps
-from ferry_sdk.orders.order import Intended, Order, OrderPart
+from ferry_sdk.orders.order import Order, OrderPart, OrderPlan, Price, Step
 from ferry_sdk.orders.progress import Progress, load, order_of_record
 from ferry_sdk.planning.catalogues import deadline_of
 from ferry_sdk.resources.arguments import identifier
@@ -98,14 +98,21 @@ def hold(
             # > held 16.05
         ```
     """
+    # Every booking reads the travellers, and an iterator can be read once.
     party = [*passengers] if isinstance(passengers, Iterator) else passengers
-    of_each = {"passengers": party, "vehicle": vehicle, "contact": contact}
     creations = [
-        _creation(f"selections[{index}]", availabilities=selection, **of_each)
+        _creation(
+            f"selections[{index}]",
+            availabilities=selection,
+            passengers=party,
+            vehicle=vehicle,
+            contact=contact,
+        )
         for index, selection in enumerate(elements_of(selections, "selections"))
     ]
-    plan = Intended([OrderPart() for _ in creations], "hold")
-    progress = Progress(_checked(journal), "hold", plan)
+
+    plan = OrderPlan([OrderPart() for _ in creations], "hold")
+    progress = Progress(_check_journal(journal), "hold", plan)
     return _plan(progress, steps.hold(progress, creations))
 
 
@@ -172,10 +179,11 @@ def confirm(
     if if_refused not in {"keep", "cancel"}:
         raise InvalidInputError("expected keep or cancel", field="if_refused")
     totals = _amounts(expect_totals, "expect_totals")
-    progress = _begun(journal, order, "confirm")
+    progress = _begin_step(journal, order, "confirm")
     for currency in totals:
         if all(part.currency != currency for part in order.parts):
             raise InvalidInputError(f"no part costs {currency}", field="expect_totals")
+
     progress.plan.limits = _amounts({} if max_penalty is None else max_penalty, "max_penalty")
     progress.plan.cancels_all = if_refused == "cancel"
     return _plan(progress, steps.confirm(progress, totals, order.parts))
@@ -228,7 +236,7 @@ def cancel(
             # > cancelled
         ```
     """
-    progress = _begun(journal, order, "cancel")
+    progress = _begin_step(journal, order, "cancel")
     progress.plan.limits = _amounts(max_penalty, "max_penalty")
     return _plan(progress, steps.cancel(progress))
 
@@ -313,12 +321,16 @@ def change(
         "to", availabilities=to, passengers=passengers, vehicle=vehicle, contact=contact
     )
     parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
-    agreed = dict(enumerate(_amounts(expect_totals, "expect_totals").items()))
-    if len(agreed) != 1:
+    totals = _amounts(expect_totals, "expect_totals")
+    if len(totals) != 1:
         raise InvalidInputError("expected one currency", field="expect_totals")
-    plan = Intended(parts, "change", agreed, _amounts(max_penalty, "max_penalty"))
+    ((currency, total),) = totals.items()
+
+    plan = OrderPlan(parts, "change")
+    plan.agreed = {0: Price(currency, total)}
+    plan.limits = _amounts(max_penalty, "max_penalty")
     plan.min_refund = _amounts({} if min_refund is None else min_refund, "min_refund")
-    progress = Progress(_checked(journal), "change", plan)
+    progress = Progress(_check_journal(journal), "change", plan)
     return _plan(progress, steps.change(progress, creation))
 
 
@@ -368,7 +380,7 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Pla
             # > held
         ```
     """
-    progress, record = load(_checked(journal), identifier(order_id, "order_id"))
+    progress, record = load(_check_journal(journal), identifier(order_id, "order_id"))
     return _plan(progress, steps.resume(progress, record))
 
 
@@ -400,7 +412,8 @@ def get(order_id: str, *, journal: Journal) -> Order:
             # > held
         ```
     """
-    return load(_checked(journal), identifier(order_id, "order_id"))[0].order
+    progress, _ = load(_check_journal(journal), identifier(order_id, "order_id"))
+    return progress.order
 
 
 def unfinished(*, journal: Journal) -> tuple[Order, ...]:
@@ -433,7 +446,7 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
             # > 0 unfinished
         ```
     """
-    records = _checked(journal).load_orders(only_unfinished=True)
+    records = _check_journal(journal).load_orders(only_unfinished=True)
     return tuple(order_of_record(journal, record) for record in records)
 
 
@@ -449,27 +462,28 @@ def _plan(progress: Progress, flow: Flow[Order]) -> Plan[Order]:
     return Plan(begin)
 
 
-def _begun(journal: Journal, order: Order, step: str) -> Progress:
+def _begin_step(journal: Journal, order: Order, step: Step) -> Progress:
     """Return an order from its journal, with a new step."""
     if not isinstance(order, Order):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected an Order", field="order")
-    progress, record = load(_checked(journal), order.id)
+    progress, record = load(_check_journal(journal), order.id)
     if not record.is_finished:
         raise InvalidInputError("a step of it has not ended: resume it first", field="order")
-    if [part.booking_id for part in progress.parts] != [part.booking_id for part in order.parts]:
+    recorded_ids = [part.booking_id for part in progress.parts]
+    if recorded_ids != [part.booking_id for part in order.parts]:
         raise InvalidInputError("its bookings are others: get it from the journal", field="order")
-    progress.plan = Intended(progress.parts, step)
+    progress.plan = OrderPlan(progress.parts, step)
     return progress
 
 
-def _checked(journal: Journal) -> Journal:
+def _check_journal(journal: Journal) -> Journal:
     if isinstance(journal, type) or not hasattr(journal, "save_order"):
         raise InvalidInputError("expected a ferry_sdk.journal.Journal", field="journal")
     return journal
 
 
 def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 -- those of a create
-    """Return the write that makes a booking, with the name that its selection has here."""
+    """Return the write that makes a booking; errors name its selection `name`."""
     try:
         operation = BookingsGroup.create(None, **arguments)
     except InvalidInputError as error:
@@ -485,4 +499,5 @@ def _amounts(value: object, argument: str) -> dict[str, Decimal]:
         return _amounts_by_currency.validate_python(value)
     except ValidationError as error:
         path, problem = path_of(error)
-    raise InvalidInputError(problem, field=f"{argument}.{path}" if path else argument)
+    field = f"{argument}.{path}" if path else argument
+    raise InvalidInputError(problem, field=field)

@@ -1,4 +1,8 @@
-"""Orders: several bookings as one, as users see them, and as the journal stores them."""
+"""Orders: several bookings as one, as users see them, and as the journal stores them.
+
+`Order` is what users see. `OrderPlan` is what the journal stores of it, as JSON: the same parts,
+and what a step has agreed and begun, so that any process can go on with it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -18,10 +22,9 @@ from ferry_sdk.models.sums import price_of
 OrderState = Literal["held", "confirmed", "cancelled", "partial", "unknown"]
 OrderKind = Literal["hold", "change"]
 Role = Literal["new", "old"]
-Money = tuple[str, Decimal]
-"""A currency and an amount in it."""
-Fee = tuple[str, Decimal, Decimal]
-"""A currency, what is kept, and what is paid back."""
+Step = Literal["hold", "confirm", "cancel", "change"]
+Action = Literal["create", "confirm", "cancel"]
+"""A write for a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,9 @@ class Order:
             new, old = self.parts
             both_stand = new.state == "confirmed" and old.state != "cancelled"
             return "partial" if both_stand else new.state
-        return states.pop() if len(states) == 1 else "partial"
+        if len(states) == 1:
+            return states.pop()
+        return "partial"
 
     @property
     def totals(self) -> Mapping[str, Decimal]:
@@ -106,16 +111,54 @@ def sums(amounts: Iterable[tuple[str | None, Decimal | None]]) -> Mapping[str, D
     for currency, amount in amounts:
         if currency is not None and amount is not None:
             by_currency.setdefault(currency, []).append(amount)
-    return MappingProxyType({code: price_of(some, code) for code, some in by_currency.items()})
+    totals = {code: price_of(addends, code) for code, addends in by_currency.items()}
+    return MappingProxyType(totals)
+
+
+class Price(NamedTuple):
+    """An amount in a currency; the journal stores it as a list."""
+
+    currency: str
+    amount: Decimal
+
+
+class Fee(NamedTuple):
+    """What cancelling costs; the journal stores it as a list.
+
+    Attributes:
+        currency: ISO 4217.
+        penalty: What is kept.
+        refund: What is paid back.
+    """
+
+    currency: str
+    penalty: Decimal
+    refund: Decimal
+
+
+class PendingWrite(NamedTuple):
+    """A write that was begun; the journal stores it as a list.
+
+    Attributes:
+        part_index: The index of its part.
+        action: What it does.
+        state_before: The state of the part before it.
+    """
+
+    part_index: int
+    action: Action
+    state_before: OrderState
 
 
 @dataclass(slots=True)
-class Intended:
+class OrderPlan:
     """What is intended with an order, and how far that got: what the journal stores of it.
+
+    The names of the attributes are those of the stored JSON, which later versions read.
 
     Attributes:
         parts: The bookings.
-        step: What was begun and has not ended: ``hold``, ``confirm``, ``cancel`` or ``change``.
+        step: What was begun and has not ended.
         agreed: The price at which a part may be confirmed in this step, by its index.
         limits: The highest penalties of the step, by currency.
         min_refund: The lowest refunds of the step, by currency.
@@ -123,27 +166,26 @@ class Intended:
         fees: The fee at which a part may be cancelled in this step, by its index.
         is_undone: Whether the step was refused, so that what it made is cancelled.
         problem: Why the last step failed, for people.
-        doing: The write that was begun last: the index of its part, its action, and the state
-            before it. None once its outcome is part of this.
+        doing: The write that was begun last; None once its outcome is part of this.
     """
 
     parts: list[OrderPart]
-    step: str | None = None
-    agreed: dict[int, Money] = field(default_factory=dict[int, Money])
+    step: Step | None = None
+    agreed: dict[int, Price] = field(default_factory=dict[int, Price])
     limits: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
     cancels_all: bool = False
     min_refund: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
     fees: dict[int, Fee] = field(default_factory=dict[int, Fee])
     is_undone: bool = False
     problem: str | None = None
-    doing: tuple[int, str, OrderState] | None = None
+    doing: PendingWrite | None = None
 
     def to_text(self) -> str:
         """Return it as JSON."""
         return _stored.dump_json(self, exclude={"parts": {"__all__": {"error"}}}).decode()
 
     @classmethod
-    def of(cls, order_id: str, text: str) -> Intended:
+    def of(cls, order_id: str, text: str) -> OrderPlan:
         """Return what `to_text` was made of.
 
         Raises:
@@ -154,4 +196,4 @@ class Intended:
         raise JournalError(f"order {order_id} is damaged: look at its bookings and at the journal")
 
 
-_stored: TypeAdapter[Intended] = TypeAdapter(Intended)
+_stored: TypeAdapter[OrderPlan] = TypeAdapter(OrderPlan)

@@ -1,7 +1,22 @@
 """An order under way: the calls that its steps make, and what is on record before each of them.
 
-`Progress` is the recorder of its writes, instead of the client's journal. It saves the order in the
-transaction that adds the entry of a write, so that no write leaves without its place in an order.
+`Progress` is the recorder of its writes, instead of the client's journal. A hold of two bookings
+goes like this:
+
+1. `save` puts the order on record, with the step "hold" and two parts without a booking.
+2. `write` sets `plan.doing` to the create of part 0. The engine calls `begin` before it sends the
+   request: one transaction adds the entry of the write and saves the order, so no write leaves
+   without its place in an order.
+3. The engine calls `end` with the outcome. `write` sets part 0 to ``held`` and `plan.doing` to
+   None. That is in memory until the next `begin` or `save`.
+4. Part 1 goes the same way. `finish` saves the order without a step.
+
+If the process ends in between, `load` gives the order as it was before the last write, with the
+entry of that write. `settle` takes the outcome from the entry. If the entry does not say it, the
+part is ``unknown``, and `steps.resume` reads the booking.
+
+Each save names the revision that it was made of. If two programs go on with one order, the second
+to save fails with a `JournalError` and stops.
 """
 
 from __future__ import annotations
@@ -11,7 +26,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from uuid import uuid4
 
 from ferry_sdk._engine.batch import Batch, all_answers
@@ -40,7 +55,16 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, Stage
-from ferry_sdk.orders.order import Fee, Intended, Order, OrderKind, OrderPart, OrderState
+from ferry_sdk.orders.order import (
+    Action,
+    Fee,
+    Order,
+    OrderKind,
+    OrderPart,
+    OrderPlan,
+    OrderState,
+    PendingWrite,
+)
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.types import EndState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
@@ -49,7 +73,7 @@ if TYPE_CHECKING:
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_EFFECTS: Final[Mapping[str, OrderState]] = {
+_EFFECTS: Final[Mapping[Action, OrderState]] = {
     "create": "held",
     "confirm": "confirmed",
     "cancel": "cancelled",
@@ -65,16 +89,32 @@ _STAGES: Final[Mapping[str, OrderState]] = {
     Stage.LAPSED: "cancelled",
     Stage.REJECTED: "cancelled",
 }
-"""What a stage says of a part; the others say nothing."""
+"""The states of a part by the stage of its booking; the other stages say nothing."""
 
 
 def is_refusal(error: FerryError) -> bool:
     """Return whether the same call would be refused again, so that the step cannot go on."""
+    # The same call succeeds with another token, or a little later.
     passing = AuthenticationError | PermissionDeniedError | RateLimitError
     if error.outcome == "unknown" or isinstance(error, passing):
         return False
+
     guards = PriceChangedError | PenaltyExceededError | InvalidInputError | UnresolvedWriteError
     return error.outcome == "rejected" or isinstance(error, guards)
+
+
+class _Rejection(NamedTuple):
+    """A write whose refusal was read from the journal.
+
+    Attributes:
+        part_index: The index of its part.
+        action: What it would have done.
+        problem: The refusal, for people.
+    """
+
+    part_index: int
+    action: Action
+    problem: str
 
 
 @dataclass(slots=True)
@@ -83,26 +123,25 @@ class Progress:
 
     Attributes:
         journal: Where it is recorded.
-        id: Its id.
         kind: Its kind.
         plan: What is intended, and how far it got.
+        id: Its id.
         revision: The revision that is on record; 0 before the first.
         entry_id: The entry of the write that was begun last.
         until: When the call ends, on the monotonic clock; None: no limit.
         is_interrupted: Whether a call failed that may succeed later, so that `resume` can go on.
-        rejection: The part, the action and the answer of a write whose refusal was read from the
-            journal.
+        rejection: The write that was begun last, if the journal says that it was refused.
     """
 
     journal: Journal
     kind: OrderKind
-    plan: Intended
+    plan: OrderPlan
     id: str = field(default_factory=lambda: uuid4().hex)
     revision: int = 0
     entry_id: str | None = None
     until: float | None = None
     is_interrupted: bool = False
-    rejection: tuple[int, str, str] | None = None
+    rejection: _Rejection | None = None
 
     @property
     def parts(self) -> list[OrderPart]:
@@ -116,8 +155,14 @@ class Progress:
 
     def record(self, *, is_finished: bool = False) -> OrderRecord:
         """Return what is to be on record."""
-        content = self.plan.to_text()
-        return OrderRecord(self.id, self.kind, content, self.entry_id, is_finished, self.revision)
+        return OrderRecord(
+            id=self.id,
+            kind=self.kind,
+            content=self.plan.to_text(),
+            entry_id=self.entry_id,
+            is_finished=is_finished,
+            revision=self.revision,
+        )
 
     def save(self, *, is_finished: bool = False) -> Flow[None]:
         """Put the order on record: before its step begins or goes on, and after it."""
@@ -128,9 +173,11 @@ class Progress:
     def finish(self) -> Flow[Order]:
         """Record that the step has ended, and return the order.
 
-        If that fails the order stays unfinished on record, which is safe: `resume` reads it back.
+        If that fails, the order stays unfinished on record. That is safe: `resume` reads it back.
         """
-        self.plan.step, self.plan.is_undone, self.plan.problem = None, False, None
+        self.plan.step = None
+        self.plan.is_undone = False
+        self.plan.problem = None
         yield from self._save_end(is_finished=True)
         return self.order
 
@@ -138,9 +185,11 @@ class Progress:
         """Record why the step failed, and whether anything is left to do."""
         is_known = self.order.state != "unknown"
         is_finished = is_known and not self.is_interrupted
-        self.plan.problem = _describe(error) if is_known else self.plan.problem
+        if is_known:
+            self.plan.problem = _describe(error)
         if is_finished:
-            self.plan.step, self.plan.is_undone = None, False
+            self.plan.step = None
+            self.plan.is_undone = False
         yield from self._save_end(is_finished=is_finished)
         raise OrderError(self.order, error) from error.with_traceback(None)
 
@@ -159,39 +208,59 @@ class Progress:
         batch: Batch[int, Any] = Batch()
         for index, operation in operations.items():
             batch.add(index, operation, **self._deadline())
+
         results: dict[int, Any] = {}
         for answer in (yield from all_answers(batch)):
             if answer.error is not None:
                 if answer.error.outcome == "unknown":
-                    answer.error.outcome = "not_sent"  # that of the write which needs this read
+                    # Users ask about the write that needs this read: it was not sent.
+                    answer.error.outcome = "not_sent"
                 raise answer.error
             results[answer.key] = answer.value
         return results
 
-    def write(self, index: int, action: str, operation: Operation[Any]) -> Flow[FerryError | None]:
+    def write(
+        self, index: int, action: Action, operation: Operation[Any]
+    ) -> Flow[FerryError | None]:
         """Make a write for a part; return why it failed, or None."""
+        self.plan.doing = PendingWrite(index, action, self.parts[index].state)
         batch: Batch[int, Any] = Batch(1)
-        self.plan.doing = index, action, self.parts[index].state
         batch.add(index, operation, journal=self, **self._deadline())
         (answer,) = yield from all_answers(batch)
-        error = None if isinstance(answer.error, AlreadyDoneError) else answer.error
-        if error is None:
-            self._set(index, state=_EFFECTS[action], error=None, expires_at=None)
-            if isinstance(answer.value, BookingCreated):
-                self.see(index, answer.value)
+
+        error = answer.error
+        if error is None or isinstance(error, AlreadyDoneError):
+            self._note_success(index, action, answer.value)
         else:
-            self._set(index, error=error)
-            if isinstance(error, OutcomeUnknownError) and error.booking_id is not None:
-                self._set(index, booking_id=error.booking_id)
-            if isinstance(error, UnresolvedWriteError) and action != "create":
-                self.entry_id, error.outcome = error.entry.id, "unknown"
+            self._note_failure(index, action, error)
             if error.outcome == "unknown":
-                self._set(index, state="unknown")
-                return error
-            if action != "create" and not is_refusal(error):
-                self.is_interrupted = True
-        self.entry_id = self.plan.doing = None
-        return error
+                return error  # the write stays begun, for `resume`
+        self._forget_write()
+        return None if isinstance(error, AlreadyDoneError) else error
+
+    def _note_success(self, index: int, action: Action, result: object) -> None:
+        self._set(index, state=_EFFECTS[action], error=None, expires_at=None)
+        if isinstance(result, BookingCreated):
+            self.see(index, result)
+
+    def _note_failure(self, index: int, action: Action, error: FerryError) -> None:
+        self._set(index, error=error)
+        if isinstance(error, OutcomeUnknownError) and error.booking_id is not None:
+            self._set(index, booking_id=error.booking_id)
+        if isinstance(error, UnresolvedWriteError) and action != "create":
+            # The same write of an earlier program: its outcome is that of this one.
+            self.entry_id = error.entry.id
+            error.outcome = "unknown"
+
+        if error.outcome == "unknown":
+            self._set(index, state="unknown")
+        elif action != "create" and not is_refusal(error):
+            self.is_interrupted = True
+
+    def _forget_write(self) -> None:
+        """Note that the outcome of the write that was begun last is part of the plan."""
+        self.entry_id = None
+        self.plan.doing = None
 
     def begin(self, intent: Intent) -> str:
         """Record a write of the order, as its recorder."""
@@ -205,11 +274,16 @@ class Progress:
 
     def cancel(self, index: int, fee: Fee | None = None) -> Flow[FerryError | None]:
         """Cancel a part at a fee, or if that is free; return why it still stands, or None."""
-        booking_id = str(self.parts[index].booking_id)
-        currency, penalty, refund = fee or (None, 0, None)
-        guards: dict[str, Any] = {"max_penalty": penalty, "min_refund": refund}
-        operation = BookingsGroup.cancel(None, booking_id, **guards, currency=currency)
+        guards: dict[str, Any] = {"max_penalty": 0, "min_refund": None, "currency": None}
+        if fee is not None:
+            guards = {
+                "max_penalty": fee.penalty,
+                "min_refund": fee.refund,
+                "currency": fee.currency,
+            }
+        operation = BookingsGroup.cancel(None, str(self.parts[index].booking_id), **guards)
         error = yield from self.write(index, "cancel", operation)
+
         if error is not None and error.outcome == "rejected":
             # A booking that has lapsed cannot be cancelled, and need not be.
             with suppress(FerryError):
@@ -221,8 +295,12 @@ class Progress:
     def read_parts(self, indices: list[int] | None = None) -> Flow[dict[int, Booking]]:
         """Read bookings, all by default, and note what they show."""
         wanted = range(len(self.parts)) if indices is None else indices
-        ids = {index: self.parts[index].booking_id for index in wanted}
-        reads = {index: BookingsGroup.get(None, id_) for index, id_ in ids.items() if id_}
+        reads: dict[int, Operation[Any]] = {}
+        for index in wanted:
+            booking_id = self.parts[index].booking_id
+            if booking_id:
+                reads[index] = BookingsGroup.get(None, booking_id)
+
         bookings: dict[int, Booking] = yield from self.read(reads)
         for index, booking in bookings.items():
             self.see(index, booking)
@@ -231,7 +309,8 @@ class Progress:
     def read_doubtful(self) -> Flow[dict[int, Booking]]:
         """Read the booking that the failed reply of a create named, and note what it shows.
 
-        It may not be there, because it was not made, or not yet; then its part stays unknown.
+        The service may not have it, because it was not made, or not yet. Then its part stays
+        unknown.
         """
         if self.doubtful is None:
             return {}
@@ -243,78 +322,111 @@ class Progress:
     @property
     def doubtful(self) -> int | None:
         """The part whose create has an unknown outcome; None without one."""
-        if self.plan.doing is None or self.plan.doing[1] != "create":
+        pending = self.plan.doing
+        if pending is None or pending.action != "create":
             return None
-        return self.plan.doing[0]
+        return pending.part_index
 
     def see(self, index: int, booking: Booking | BookingCreated) -> None:
         """Note what a booking shows; an unknown outcome stays so unless it is seen."""
-        seen, part = BookingSnapshot.of(booking), self.parts[index]
-        state: OrderState = part.state
+        part = self.parts[index]
+        state = part.state
         if isinstance(booking, Booking):
-            if seen.stage in _STAGES:
-                state = _STAGES[seen.stage]
-            elif state == "held":
-                state = "partial"
-            if seen.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
-                state = "partial"
-            (proof,) = SAFETY["bookings.confirm"].confirmed_by
-            if state not in {"partial", "cancelled"} and proof.is_confirmed_by(booking):
-                state = "confirmed"
-            if part.state == "confirmed" and state == "held":
-                state = "confirmed"  # the service has said so, and its reads may be late
+            state = _state_seen(booking, part.state)
         if part.state == "unknown" and not self._is_proved_by(state):
             state = "unknown"
-        facts = {"total": seen.total_price, "currency": seen.currency, "expires_at": seen.lapses_at}
-        self._set(index, booking_id=booking.booking_id, state=state, **facts)
+
+        snapshot = BookingSnapshot.of(booking)
+        self._set(
+            index,
+            booking_id=booking.booking_id,
+            state=state,
+            total=snapshot.total_price,
+            currency=snapshot.currency,
+            expires_at=snapshot.lapses_at,
+        )
 
     def _is_proved_by(self, state: OrderState) -> bool:
         """Return whether the state of a booking shows what became of the write begun last."""
-        action = None if self.plan.doing is None else self.plan.doing[1]
-        if action == "create":  # the booking that its reply named is there
-            return True
+        action = None if self.plan.doing is None else self.plan.doing.action
+        if action == "create":
+            return True  # the booking that the failed reply named is there
         if action == "cancel":
             return state == "cancelled"
         return state != "held"
 
     def settle(self, entry: JournalEntry | None) -> None:
         """Note the outcome of the write that was begun last, by its entry in the journal."""
-        if self.plan.doing is None:
+        pending = self.plan.doing
+        if pending is None:
             return
-        index, action, before = self.plan.doing
-        self._set(index, state="unknown")
+        self._set(pending.part_index, state="unknown")
         if entry is None:
             return
-        booking_id = self.parts[index].booking_id or entry.booking_id
+
+        booking_id = self.parts[pending.part_index].booking_id or entry.booking_id
         if entry.is_unresolved:
-            self._set(index, booking_id=booking_id)
+            self._set(pending.part_index, booking_id=booking_id)
             return
         if entry.state != "done":
-            # What has not happened made no booking, whatever the reply named.
-            made_none = {"booking_id": None} if action == "create" else {}
-            self._set(index, state=before, **made_none)
-        elif booking_id is None:
-            return
+            self._note_no_effect(pending, entry)
+        elif booking_id is not None:
+            self._set(pending.part_index, booking_id=booking_id, state=_EFFECTS[pending.action])
         else:
-            self._set(index, booking_id=booking_id, state=_EFFECTS[action])
+            return  # a booking was made, and nobody has said which
+        self._forget_write()
+
+    def _note_no_effect(self, pending: PendingWrite, entry: JournalEntry) -> None:
+        """Note that a write has not happened."""
+        self._set(pending.part_index, state=pending.state_before)
+        if pending.action == "create":
+            # The reply may have named a booking, but none was made.
+            self._set(pending.part_index, booking_id=None)
+
         if entry.state == "rejected":
-            reason = f"was refused (HTTP {entry.status_code}, {entry.code})"
-            what = reason if entry.status_code else "has not happened"
-            self.rejection = index, action, f"{entry.operation} {what}"
-        self.entry_id = self.plan.doing = None
+            problem = f"{entry.operation} has not happened"  # somebody has settled it so
+            if entry.status_code:
+                reply = f"HTTP {entry.status_code}, {entry.code}"
+                problem = f"{entry.operation} was refused ({reply})"
+            self.rejection = _Rejection(pending.part_index, pending.action, problem)
 
     def note_refusal(self) -> None:
         """Undo the step if a write was refused and the part shows that it has no effect."""
-        index, action, problem = self.rejection or (0, "", "")
-        if action and self.parts[index].state != _EFFECTS[action]:
-            self.plan.problem = problem
-            self.plan.is_undone = self.plan.is_undone or action == "confirm"
+        rejection = self.rejection
+        if (
+            rejection is None
+            or self.parts[rejection.part_index].state == _EFFECTS[rejection.action]
+        ):
+            return
+        self.plan.problem = rejection.problem
+        if rejection.action == "confirm":
+            self.plan.is_undone = True
 
     def _set(self, index: int, **changes: Any) -> None:  # noqa: ANN401 -- the attributes of a part
         self.parts[index] = replace(self.parts[index], **changes)
 
     def _deadline(self) -> dict[str, float]:
-        return {} if self.until is None else {"deadline": max(0.0, self.until - monotonic())}
+        if self.until is None:
+            return {}
+        return {"deadline": max(0.0, self.until - monotonic())}
+
+
+def _state_seen(booking: Booking, before: OrderState) -> OrderState:
+    """Return the state of a part whose booking was read, and which had a state before."""
+    state = before
+    if booking.stage in _STAGES:
+        state = _STAGES[booking.stage]
+    elif state == "held":
+        state = "partial"
+    if booking.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
+        state = "partial"
+
+    (proof,) = SAFETY["bookings.confirm"].confirmed_by
+    if state not in {"partial", "cancelled"} and proof.is_confirmed_by(booking):
+        state = "confirmed"
+    if before == "confirmed" and state == "held":
+        state = "confirmed"  # the service has said so, and its reads may be late
+    return state
 
 
 def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
@@ -331,20 +443,24 @@ def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
 def find_change(journal: Journal, booking_id: str) -> str:
     """Return the id of the last order that changes a booking; empty without one."""
     for record in reversed(journal.load_orders()):
-        if record.kind == "change" and of_record(journal, record).parts[1].booking_id == booking_id:
-            return record.id
+        if record.kind == "change":
+            _, old = of_record(journal, record).parts
+            if old.booking_id == booking_id:
+                return record.id
     return ""
 
 
 def order_of_record(journal: Journal, record: OrderRecord) -> Order:
-    """Return an order of a list. One whose record is damaged takes no other with it.
+    """Return an order of a list.
 
-    It has one part whose state is not known, with the reason.
+    An order whose record is damaged has one part, whose state is unknown and which has the error.
+    So it keeps no other order from being listed.
     """
     try:
-        Intended.of(record.id, record.content)
+        OrderPlan.of(record.id, record.content)
     except JournalError as error:
-        return Order(record.id, _kind_of(record), parts=(OrderPart(state="unknown", error=error),))
+        part = OrderPart(state="unknown", error=error)
+        return Order(record.id, _kind_of(record), parts=(part,))
     return of_record(journal, record).order
 
 
@@ -354,9 +470,14 @@ def _kind_of(record: OrderRecord) -> OrderKind:
 
 def of_record(journal: Journal, record: OrderRecord) -> Progress:
     """Return an order as it is on record."""
-    kind = _kind_of(record)
-    plan = Intended.of(record.id, record.content)
-    progress = Progress(journal, kind, plan, record.id, record.revision, record.entry_id)
+    progress = Progress(
+        journal,
+        _kind_of(record),
+        OrderPlan.of(record.id, record.content),
+        id=record.id,
+        revision=record.revision,
+        entry_id=record.entry_id,
+    )
     progress.settle(record.entry)
     return progress
 
@@ -368,8 +489,9 @@ def _describe(error: FerryError) -> str:
     """
     name = type(error).__name__
     if isinstance(error, APIError):
-        facts = [name, f"HTTP {error.status_code}", code_of(error)]
-        return ", ".join(fact for fact in facts if fact is not None)
+        description = f"{name}, HTTP {error.status_code}"
+        code = code_of(error)
+        return description if code is None else f"{description}, {code}"
     if isinstance(error, UnexpectedResponseError | OutcomeUnknownError):
-        return name  # they quote the reply
+        return name  # its message quotes the reply
     return str(error)

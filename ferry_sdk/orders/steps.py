@@ -1,7 +1,9 @@
 """The steps of an order: in which order its bookings are made, confirmed and cancelled.
 
-Every step is a flow without I/O, and can go on where another program stopped: it looks at the
-states of the parts, not at what it did before.
+Every step is a flow without I/O. It can go on where another program stopped, because it looks at
+the states of the parts and not at what it did before. For example, a confirmation of two parts
+stops after the first. `resume` reads both bookings and finds ``confirmed`` and ``held``; then
+`confirm_rest`, which is also the second half of `confirm`, confirms what is held.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
+
+from typing_extensions import assert_never
 
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
@@ -26,15 +30,18 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee
-from ferry_sdk.orders.order import Fee, Intended, Order, OrderPart, sums
+from ferry_sdk.orders.order import Fee, Order, OrderPart, OrderPlan, OrderState, Price, sums
 from ferry_sdk.orders.progress import Progress, is_refusal
 from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.types import EndState, OrderRecord, OutcomeDetails
+from ferry_sdk.types import EndState, JournalEntry, OrderRecord, OutcomeDetails
 
 _ISSUE_TIME: Final = 30.0
 """Seconds to wait until a new booking is issued, before the old one is cancelled."""
 _NEVER: Final = datetime.max.replace(tzinfo=timezone.utc)
 _ZERO: Final = Decimal(0)
+
+_NEW, _OLD = 0, 1
+"""The parts of a change."""
 
 
 def hold(progress: Progress, creations: Sequence[Operation[Any]]) -> Flow[Order]:
@@ -52,7 +59,13 @@ def hold(progress: Progress, creations: Sequence[Operation[Any]]) -> Flow[Order]
 def confirm(
     progress: Progress, totals: Mapping[str, Decimal], agreed: Sequence[OrderPart]
 ) -> Flow[Order]:
-    """Check the price and stage of every part, then confirm them."""
+    """Check the price and stage of every part, then confirm them.
+
+    Args:
+        progress: The order.
+        totals: The expected sum in each currency.
+        agreed: The parts with the prices that the customer has seen.
+    """
     yield from progress.read_parts()
     for index, (part, before) in enumerate(zip(progress.parts, agreed, strict=True)):
         if part.state not in {"held", "confirmed"}:
@@ -61,70 +74,101 @@ def confirm(
             raise error
         if (part.total, part.currency) != (before.total, before.currency):
             raise _price_changed(before, part)
-        progress.plan.agreed[index] = before.currency or "", before.total or _ZERO
-    now = progress.order.totals
-    for currency in {**now, **totals}:
-        expected, total = totals.get(currency, _ZERO), now.get(currency, _ZERO)
-        if expected != total:
-            raise PriceChangedError(expected=expected, found=total, currency=currency)
+        progress.plan.agreed[index] = Price(before.currency or "", before.total or _ZERO)
+    _check_totals(totals, progress.order.totals)
     return (yield from confirm_rest(progress))
+
+
+def _check_totals(expected: Mapping[str, Decimal], totals: Mapping[str, Decimal]) -> None:
+    """Raise PriceChangedError if the sum of a currency is another one; a missing one is 0."""
+    for currency in {**totals, **expected}:
+        total = totals.get(currency, _ZERO)
+        expected_total = expected.get(currency, _ZERO)
+        if expected_total != total:
+            raise PriceChangedError(expected=expected_total, found=total, currency=currency)
 
 
 def confirm_rest(progress: Progress) -> Flow[Order]:
     """Confirm what is held, the part that lapses first first; after a refusal, cancel."""
-    plan, parts = progress.plan, progress.parts
-    error: FerryError | None = None
-    held = [index for index, part in enumerate(parts) if part.state == "held"]
-    if not plan.is_undone:
-        is_first = all(part.state != "confirmed" for part in parts)
-        for index in sorted(held, key=lambda index: parts[index].expires_at or _NEVER):
-            error = yield from progress.write(index, "confirm", _confirmation(progress, index))
-            if error is None:
-                is_first = False
-                continue
-            if not is_refusal(error):
-                yield from progress.fail(error)
-            if is_first and isinstance(error, PriceChangedError):
-                yield from progress.finish()
-                raise error
-            plan.is_undone = True
-            break
-        else:
+    refusal: FerryError | None = None
+    if not progress.plan.is_undone:
+        refusal = yield from _confirm_held(progress)
+        if refusal is None:
             return (yield from _end(progress, "confirmed"))
+        progress.plan.is_undone = True
+
     yield from _cancel_held(progress)
-    if plan.cancels_all and progress.order.state != "unknown" and not progress.is_interrupted:
-        confirmed = [index for index, part in enumerate(parts) if part.state == "confirmed"]
-        yield from _cancel_within_limits(progress, confirmed)
-    return (yield from progress.fail(error or _cause_on_record(progress)))
+    can_go_on = progress.order.state != "unknown" and not progress.is_interrupted
+    if progress.plan.cancels_all and can_go_on:
+        yield from _cancel_within_limits(progress, _indices(progress, "confirmed"))
+    return (yield from progress.fail(refusal or _cause_on_record(progress)))
+
+
+def _confirm_held(progress: Progress) -> Flow[FerryError | None]:
+    """Confirm what is held, until one is refused; return why, or None.
+
+    Raises:
+        PriceChangedError: The price of the first one changed, so nothing is confirmed.
+        OrderError: A confirmation failed that may succeed later.
+    """
+    nothing_is_confirmed = all(part.state != "confirmed" for part in progress.parts)
+    held = _indices(progress, "held")
+    held.sort(key=lambda index: progress.parts[index].expires_at or _NEVER)
+    for index in held:
+        error = yield from progress.write(index, "confirm", _confirmation(progress, index))
+        if error is None:
+            nothing_is_confirmed = False
+            continue
+        if not is_refusal(error):
+            yield from progress.fail(error)
+        if nothing_is_confirmed and isinstance(error, PriceChangedError):
+            yield from progress.finish()
+            raise error
+        return error
+    return None
 
 
 def cancel(progress: Progress) -> Flow[Order]:
     """Cancel every part, if the fees are within the limits."""
     yield from progress.read_parts()
-    return (yield from _cancel_rest(progress, progress.revision))
-
-
-def _cancel_rest(progress: Progress, revision: int | None = None) -> Flow[Order]:
-    standing = [index for index, part in enumerate(progress.parts) if part.state != "cancelled"]
-    error = yield from _cancel_within_limits(progress, standing)
-    if error is not None and error.outcome != "unknown" and progress.revision == revision:
-        raise error  # nothing was begun
+    revision = progress.revision
+    error = yield from _cancel_standing(progress)
+    nothing_was_begun = progress.revision == revision
+    if error is not None and error.outcome != "unknown" and nothing_was_begun:
+        raise error
     return (yield from _end(progress, "cancelled", error))
+
+
+def _cancel_rest(progress: Progress) -> Flow[Order]:
+    """Go on with a cancellation."""
+    error = yield from _cancel_standing(progress)
+    return (yield from _end(progress, "cancelled", error))
+
+
+def _cancel_standing(progress: Progress) -> Flow[FerryError | None]:
+    """Cancel every part that stands; return why one still does, or None."""
+    standing = [index for index, part in enumerate(progress.parts) if part.state != "cancelled"]
+    return (yield from _cancel_within_limits(progress, standing))
 
 
 def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     """Make a booking in place of another one, confirm it, and cancel the other one."""
+    plan = progress.plan
     yield from progress.read_parts()
-    if progress.parts[1].state not in {"held", "confirmed"}:
+    if progress.parts[_OLD].state not in {"held", "confirmed"}:
         raise InvalidInputError("it does not stand, or not whole", field="booking_id")
-    error = yield from _find_fees(progress, [1])
+    error = yield from _find_fees(progress, [_OLD])
     if error is not None:
         raise error
-    currency, penalty, refund = progress.plan.fees[1]
-    most = progress.plan.limits.get(currency, _ZERO)
-    progress.plan.min_refund = progress.plan.min_refund or {currency: refund + penalty - most}
+
+    fee = plan.fees[_OLD]
+    if not plan.min_refund:
+        # What is paid back now, less what the limit allows beyond the fee of now.
+        limit = plan.limits.get(fee.currency, _ZERO)
+        plan.min_refund = {fee.currency: fee.refund + fee.penalty - limit}
+
     yield from progress.save()
-    error = yield from progress.write(0, "create", creation)
+    error = yield from progress.write(_NEW, "create", creation)
     if error is not None:
         yield from progress.fail(error)
     return (yield from change_rest(progress))
@@ -132,19 +176,20 @@ def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
 
 def change_rest(progress: Progress) -> Flow[Order]:
     """Go on with a change whose new booking is made."""
-    new, old = progress.parts
     plan = progress.plan
     error: FerryError | None = None
-    if new.state == "held" and not plan.is_undone:
+    if progress.parts[_NEW].state == "held" and not plan.is_undone:
         error = yield from _confirm_new(progress)
         if error is not None and not is_refusal(error):
             progress.is_interrupted = True
             yield from progress.fail(error)
-    if progress.parts[0].state != "confirmed":
+
+    if progress.parts[_NEW].state != "confirmed":
         plan.is_undone = True
         yield from _cancel_held(progress)
         yield from progress.fail(error or _cause_on_record(progress))
-    if old.state != "cancelled":
+
+    if progress.parts[_OLD].state != "cancelled":
         error = yield from _cancel_old(progress)
     return (yield from _end(progress, "confirmed", error))
 
@@ -155,28 +200,51 @@ def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     certain = [index for index in range(len(progress.parts)) if index != progress.doubtful]
     bookings = yield from progress.read_parts(certain)
     bookings |= yield from progress.read_doubtful()
-    booking = None if plan.doing is None else bookings.get(plan.doing[0])
+    booking = None if plan.doing is None else bookings.get(plan.doing.part_index)
     if progress.order.state == "unknown":
-        may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
-        if booking is not None and booking.stage == Stage.IN_PROGRESS:
-            may_be = "tickets are being issued: resume the order again when they are"
-        raise OrderError(progress.order, FerryError(may_be, outcome="unknown"))
-    if booking is not None and record.entry is not None:  # its effect is seen now
-        # What has lapsed was made, but neither confirmed nor cancelled before.
-        is_made = progress.doubtful is not None
-        outcome: EndState = "done" if is_made or booking.stage != Stage.LAPSED else "rejected"
-        details = OutcomeDetails(booking.booking_id)
-        end = partial(progress.journal.end, record.entry.id, outcome, details)
-        yield from RunBlocking(end, progress.until)
-    progress.entry_id = plan.doing = None
+        raise OrderError(progress.order, _unknown(progress, booking))
+
+    if booking is not None and record.entry is not None:
+        yield from _record_effect(progress, booking, record.entry)
+    progress.entry_id = None
+    plan.doing = None
     progress.note_refusal()
+
     if plan.step is None:
         if plan.problem is not None and progress.order.state != "confirmed":
             raise OrderError(progress.order, _cause_on_record(progress))
         return progress.order
+
     yield from progress.save()  # from now on, no other program can go on with the order
-    rest = {"confirm": confirm_rest, "cancel": _cancel_rest, "change": change_rest}
-    return (yield from rest.get(plan.step, _hold_rest)(progress))
+    match plan.step:
+        case "hold":
+            return (yield from _hold_rest(progress))
+        case "confirm":
+            return (yield from confirm_rest(progress))
+        case "cancel":
+            return (yield from _cancel_rest(progress))
+        case "change":
+            return (yield from change_rest(progress))
+        case _:
+            assert_never(plan.step)
+
+
+def _unknown(progress: Progress, booking: Booking | None) -> FerryError:
+    """Return why the outcome of the write that was begun last is still unknown."""
+    problem = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
+    if booking is not None and booking.stage == Stage.IN_PROGRESS:
+        problem = "tickets are being issued: resume the order again when they are"
+    return FerryError(problem, outcome="unknown")
+
+
+def _record_effect(progress: Progress, booking: Booking, entry: JournalEntry) -> Flow[None]:
+    """Record the outcome of the write that was begun last, whose effect its booking shows."""
+    outcome: EndState = "done"
+    if progress.doubtful is None and booking.stage == Stage.LAPSED:
+        outcome = "rejected"  # what has lapsed was neither confirmed nor cancelled before
+    details = OutcomeDetails(booking.booking_id)
+    end = partial(progress.journal.end, entry.id, outcome, details)
+    yield from RunBlocking(end, progress.until)
 
 
 def _hold_rest(progress: Progress) -> Flow[Order]:
@@ -189,13 +257,23 @@ def _hold_rest(progress: Progress) -> Flow[Order]:
     return (yield from progress.fail(_cause_on_record(progress)))
 
 
-def _end(progress: Progress, state: str, error: FerryError | None = None) -> Flow[Order]:
-    """End a step with its error; without one too if something else has come between."""
-    stands = progress.order.state
-    if error is None and stands == state:
+def _end(progress: Progress, state: OrderState, error: FerryError | None = None) -> Flow[Order]:
+    """End a step that was to reach a state.
+
+    It fails with its error, or if the order has another state, because something else has come
+    between.
+    """
+    reached = progress.order.state
+    if error is None and reached == state:
         return (yield from progress.finish())
-    unlike = FerryError(f"it is {stands} and not {state}", outcome="rejected")
-    return (yield from progress.fail(error or unlike))
+    if error is None:
+        error = FerryError(f"it is {reached} and not {state}", outcome="rejected")
+    return (yield from progress.fail(error))
+
+
+def _indices(progress: Progress, state: OrderState) -> list[int]:
+    """Return the indices of the parts that have a state."""
+    return [index for index, part in enumerate(progress.parts) if part.state == state]
 
 
 def _cancel_held(progress: Progress) -> Flow[None]:
@@ -208,19 +286,25 @@ def _cancel_held(progress: Progress) -> Flow[None]:
 
 
 def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
-    """Read fees; return why they, with those of this step so far, are not within the limits."""
-    plan, parts = progress.plan, progress.parts
-    reads = {
-        index: BookingsGroup.cancel_fee(None, str(parts[index].booking_id)) for index in indices
-    }
+    """Read the fees of parts, and note them in the plan.
+
+    Return why they, with the fees of this step so far, are not within the limits, or None.
+    """
+    plan = progress.plan
+    reads: dict[int, Operation[Any]] = {}
+    for index in indices:
+        booking_id = str(progress.parts[index].booking_id)
+        reads[index] = BookingsGroup.cancel_fee(None, booking_id)
     try:
         fees: dict[int, CancellationFee] = yield from progress.read(reads)
     except FerryError as error:
         return error
-    spent = [fee for index, fee in plan.fees.items() if parts[index].state == "cancelled"]
+
+    spent = [plan.fees[index] for index in plan.fees if progress.parts[index].state == "cancelled"]
     for index, fee in fees.items():
-        plan.fees[index] = fee.currency, fee.penalty_amount, fee.refund_amount
-    return _too_much([*spent, *(plan.fees[index] for index in fees)], plan)
+        plan.fees[index] = Fee(fee.currency, fee.penalty_amount, fee.refund_amount)
+    to_spend = [plan.fees[index] for index in fees]
+    return _check_fees([*spent, *to_spend], plan)
 
 
 def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
@@ -229,6 +313,7 @@ def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryE
     if error is not None:
         progress.is_interrupted = not is_refusal(error)
         return error
+
     for index in indices:
         failure = yield from progress.cancel(index, progress.plan.fees[index])
         error = error or failure
@@ -238,47 +323,78 @@ def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryE
 
 
 def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
-    """Confirm the new booking if it costs what was agreed and the old one may be cancelled."""
-    new, (currency, total) = progress.parts[0], progress.plan.agreed[0]
-    if (new.total, new.currency) != (total, currency):
-        return _price_changed(OrderPart(total=total, currency=currency), new)
-    error = yield from _find_fees(progress, [1])
-    return error or (yield from progress.write(0, "confirm", _confirmation(progress, 0)))
+    """Confirm the new booking if it costs what was agreed and the old one may be cancelled.
+
+    Return why it is not confirmed, or None.
+    """
+    new = progress.parts[_NEW]
+    price = progress.plan.agreed[_NEW]
+    if (new.total, new.currency) != (price.amount, price.currency):
+        return _price_changed(OrderPart(total=price.amount, currency=price.currency), new)
+
+    error = yield from _find_fees(progress, [_OLD])
+    if error is not None:
+        return error
+    return (yield from progress.write(_NEW, "confirm", _confirmation(progress, _NEW)))
 
 
 def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
-    """Cancel the old booking once the new one is issued."""
-    timeout = _ISSUE_TIME if progress.until is None else progress.until - monotonic()
-    timeout, booking_id = max(0.001, min(timeout, _ISSUE_TIME)), str(progress.parts[0].booking_id)
+    """Cancel the old booking once the new one is issued; return why it still stands, or None."""
+    timeout = _ISSUE_TIME
+    if progress.until is not None:
+        timeout = max(0.001, min(progress.until - monotonic(), _ISSUE_TIME))
+    booking_id = str(progress.parts[_NEW].booking_id)
     issued = BookingsGroup.wait(None, booking_id, until=Stage.TICKETED, deadline=timeout)
     try:
-        progress.see(0, (yield from progress.read({0: issued}))[0])
+        bookings = yield from progress.read({_NEW: issued})
     except FerryError as error:
         if isinstance(error, RequestTimeoutError) and isinstance(error.last_seen, Booking):
-            progress.see(0, error.last_seen)
-        progress.is_interrupted = progress.parts[0].state == "confirmed"
+            progress.see(_NEW, error.last_seen)
+        # If the new one was rejected meanwhile, there is nothing to go on with.
+        progress.is_interrupted = progress.parts[_NEW].state == "confirmed"
         return error
-    return (yield from _cancel_within_limits(progress, [1]))
+    progress.see(_NEW, bookings[_NEW])
+    return (yield from _cancel_within_limits(progress, [_OLD]))
 
 
 def _confirmation(progress: Progress, index: int) -> Operation[Any]:
-    booking_id, (currency, total) = progress.parts[index].booking_id, progress.plan.agreed[index]
-    return BookingsGroup.confirm(None, str(booking_id), expect_total=total, currency=currency)
+    """Return the write that confirms a part at the price that was agreed."""
+    price = progress.plan.agreed[index]
+    return BookingsGroup.confirm(
+        None,
+        str(progress.parts[index].booking_id),
+        expect_total=price.amount,
+        currency=price.currency,
+    )
 
 
-def _too_much(fees: Sequence[Fee], plan: Intended) -> PenaltyExceededError | None:
+def _check_fees(fees: Sequence[Fee], plan: OrderPlan) -> PenaltyExceededError | None:
     """Return the error of fees whose sum in a currency is more, or pays back less, than allowed."""
-    penalties = sums((currency, penalty) for currency, penalty, _ in fees)
-    refunds = sums((currency, refund) for currency, _, refund in fees)
+    penalties = sums((fee.currency, fee.penalty) for fee in fees)
+    refunds = sums((fee.currency, fee.refund) for fee in fees)
     for currency in {**penalties, **plan.min_refund}:
-        limit, penalty = plan.limits.get(currency, _ZERO), penalties.get(currency, _ZERO)
-        least, refund = plan.min_refund.get(currency), refunds.get(currency, _ZERO)
-        fails = partial(PenaltyExceededError, penalty=penalty, refund=refund, currency=currency)
+        penalty = penalties.get(currency, _ZERO)
+        refund = refunds.get(currency, _ZERO)
+        limit = plan.limits.get(currency, _ZERO)
+        min_refund = plan.min_refund.get(currency)
+
         if penalty > limit and plan.limits and currency not in plan.limits:
-            ((other, limit), *_) = plan.limits.items()
-            return fails(limit=limit, expected_currency=other)
-        if penalty > limit or (least is not None and refund < least):
-            return fails(limit=limit, min_refund=least)
+            other_currency, other_limit = next(iter(plan.limits.items()))
+            return PenaltyExceededError(
+                limit=other_limit,
+                penalty=penalty,
+                currency=currency,
+                expected_currency=other_currency,
+                refund=refund,
+            )
+        if penalty > limit or (min_refund is not None and refund < min_refund):
+            return PenaltyExceededError(
+                limit=limit,
+                penalty=penalty,
+                currency=currency,
+                min_refund=min_refund,
+                refund=refund,
+            )
     return None
 
 

@@ -32,17 +32,25 @@ class Ended(NamedTuple):
 
 
 def environment(sandbox=None, **more):
-    left = os.environ.keys() - processes.UNWANTED
-    kept = {name: os.environ[name] for name in left if not name.startswith("FERRY_")}
-    known = {"FERRY_BASE_URL": sandbox.base_url, "FERRY_TOKEN": sandbox.token} if sandbox else {}
-    return {**kept, "PYTHONUTF8": "1", "TERM": "xterm-256color", **known, **more}
+    """Return the variables of a command: those of the tests, and the settings of a service."""
+    names = os.environ.keys() - processes.UNWANTED
+    variables = {name: os.environ[name] for name in names if not name.startswith("FERRY_")}
+    variables |= {"PYTHONUTF8": "1", "TERM": "xterm-256color"}
+    if sandbox:
+        variables |= {"FERRY_BASE_URL": sandbox.base_url, "FERRY_TOKEN": sandbox.token}
+    return variables | more
 
 
 def interrupt(sandbox, folder, *words, when, number=signal.SIGTERM):
     """Run `ferry` in a folder until something is true, send it a signal, and return its errors."""
-    known = {"cwd": folder, "env": environment(sandbox), "text": True}
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    with processes.start([*COMMAND, *words], **known, **pipes) as process:
+    options = {
+        "cwd": folder,
+        "env": environment(sandbox),
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+    with processes.start([*COMMAND, *words], **options) as process:
         while not when():
             assert process.poll() is None
         process.send_signal(number)
@@ -73,8 +81,8 @@ def cache(request, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))
     if "ferry_sandbox" in request.fixturenames:
         sandbox = request.getfixturevalue("ferry_sandbox")
-        named = account_name(sandbox.token, f"{sandbox.base_url} None")
-        file = folder / f"routes-{__version__}-{named}.json"
+        account = account_name(sandbox.token, f"{sandbox.base_url} None")
+        file = folder / f"routes-{__version__}-{account}.json"
         file.write_bytes(request.getfixturevalue("routes_file"))
     return folder
 
@@ -84,8 +92,8 @@ def cli(ferry_sandbox, tmp_path):
     """Run `ferry` without a terminal, and check that it prints no token."""
 
     def run(*arguments, code=0, given="", **more):
-        known = environment(ferry_sandbox, **more)
-        done = processes.run([*COMMAND, *arguments], cwd=tmp_path, env=known, given=given)
+        variables = environment(ferry_sandbox, **more)
+        done = processes.run([*COMMAND, *arguments], cwd=tmp_path, env=variables, given=given)
         ended = Ended(done.returncode, done.stdout, done.stderr)
         assert code in {None, ended.code}, ended
         assert ferry_sandbox.token not in ended.out + ended.err
@@ -97,11 +105,13 @@ def cli(ferry_sandbox, tmp_path):
 
 @pytest.fixture
 def url(tmp_path):
+    """The URL of a journal."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
 
 
 @pytest.fixture
 def order(tmp_path):
+    """The file of an order for Ada."""
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{DAY}", "companies": ["BALEARIA"]}
     file = tmp_path / "order.json"
@@ -114,11 +124,12 @@ def booked(ferry):
     """The id of an unconfirmed booking, of the traveller of `order`."""
     where = search_arguments(company="BALEARIA", depart="ESTRF", arrive="MATNG")
     sailing = ferry.availability.search(**{**where, "passengers": TRAVELLERS[:1]})[0]
-    tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
+    tariff = next(tariff for tariff in sailing.tariffs if tariff.type == "Ticket")
     selection = sailing.select(tariff=tariff, place=sailing.places[0])
     return ferry.bookings.create(availabilities=[selection], passengers=[ADA]).booking_id
 
 
 @pytest.fixture
 def ticket(ferry, booked):
+    """The id of the ticket of `booked`, which is paid."""
     return ferry.bookings.confirm(booked).ticket_id

@@ -45,10 +45,19 @@ class Terminal:
 def terminal(sandbox, folder, *arguments, program="", size=(30, 100), **more):
     """Start the command, or another program, in a terminal."""
     env = environment(sandbox, **more)
-    whole = [COMMAND[0], *([program] if program else COMMAND[1:]), *arguments]
-    command, *words = launch_command(whole, env)
-    known = {"cwd": str(folder), "env": env, "timeout": 20, "dimensions": size}
-    child = pexpect.spawn(command, words, encoding="utf-8", codec_errors="replace", **known)
+    interpreter, *ferry = COMMAND
+    started = [program] if program else ferry
+    command, *words = launch_command([interpreter, *started, *arguments], env)
+    child = pexpect.spawn(
+        command,
+        words,
+        cwd=str(folder),
+        env=env,
+        timeout=20,
+        dimensions=size,
+        encoding="utf-8",
+        codec_errors="replace",
+    )
     child.delaybeforesend = None
     child.ptyproc.delayafterclose = 0.0
     try:

@@ -6,37 +6,70 @@ from importlib import import_module
 
 import pytest
 
-from ferry_sdk.cli.app import COMMANDS, load_command
+from ferry_sdk.cli.app import load_command
+from ferry_sdk.cli.command_table import COMMANDS
 from tests.cli.conftest import environment
 from tests.support import processes
-from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
 
 COMPLETE = [sys.executable, "-W", "error", "-c", "from ferry_sdk.__main__ import main; main()"]
+SINGLE = [name for name, row in COMMANDS.items() if not row.is_family]
+FAMILIES = [name for name, row in COMMANDS.items() if row.is_family]
 
 
-@each("name", COMMANDS)
-def test_every_option_has_a_help_and_the_summary_is_the_first_sentence_of_the_help(name):
-    command = load_command(name)
-    for one in getattr(command, "commands", {name: command}).values():
-        assert [option.name for option in one.params if not option.help] == []
-    if name in {"journal", "orders"}:
-        return  # they consist of other commands; their help is the summary
-    module = COMMANDS[name].module or name
-    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), name)
-    paragraph = " ".join(inspect.cleandoc(found.__doc__).split("\n\n")[0].split())
+def module_of(name):
+    return import_module(f"ferry_sdk.cli.commands.{name}")
+
+
+# ---- The table of commands --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_summary_is_the_first_sentence_of_the_help(name):
+    function = getattr(module_of(name), name)
+    paragraph = " ".join(inspect.cleandoc(function.__doc__).split("\n\n")[0].split())
     assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
 
 
-def test_ferry_alone_fits_a_terminal_of_80_by_24_and_a_misspelt_command_is_suggested(cli):
-    lines = cli(code=2).out.splitlines()
-    assert len(lines) < 24  # the prompt needs one
-    assert max(map(len, lines)) <= 80
-    assert {line.split()[0] for line in lines if line.startswith("  ")} == {*COMMANDS}
+@pytest.mark.parametrize("name", FAMILIES)
+def test_family_has_commands(name):
+    commands = module_of(name).COMMANDS
+    assert load_command(name).commands.keys() == commands.keys()
+    assert len(commands) > 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_help(name):
+    command = load_command(name)
+    commands = getattr(command, "commands", {name: command})
+    options = [option for single in commands.values() for option in single.params]
+    assert [option.name for option in options if not option.help] == []
+
+
+# ---- The overview and the help ----------------------------------------------------------------
+
+
+@pytest.fixture
+def overview(cli):
+    """The lines of `ferry` alone."""
+    return cli(code=2).out.splitlines()
+
+
+def test_overview_fits_a_terminal_of_80_by_24(overview):
+    assert len(overview) < 24  # the prompt needs one
+    assert max(len(line) for line in overview) <= 80
+
+
+def test_overview_lists_every_command(overview):
+    listed = [line.split()[0] for line in overview if line.startswith("  ")]
+    assert listed == [*COMMANDS]
+
+
+def test_misspelt_command_has_a_suggestion(cli):
     assert "Did you mean 'search'?" in cli("serch", code=2).err
 
 
-def test_the_help_imports_no_client():
+def test_help_imports_neither_a_client_nor_a_command():
     program = """
 import sys
 sys.argv[1:] = ["--help"]
@@ -44,11 +77,15 @@ from ferry_sdk.__main__ import main
 try:
     main()
 finally:
-    print(sorted({"pydantic", "httpx", "httpcore", "ferry_sdk.client"} & sys.modules.keys()))
+    heavy = {"pydantic", "httpx", "httpcore", "ferry_sdk.client", "ferry_sdk.cli.commands"}
+    print(sorted(heavy & sys.modules.keys()))
 """
     done = processes.run([sys.executable, "-c", program], new=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "reconcile" in done.stdout
+
+
+# ---- Completion -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shell", mostly_long(["bash", "zsh", "fish", "powershell"]))
@@ -57,29 +94,60 @@ def test_each_shell_has_a_completion_script(shell):
     assert "_FERRY_COMPLETE" in done.stdout, done
 
 
-def complete(sandbox, *words, **more):
-    asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
-    asked |= {"COMP_CWORD": str(len(words)), **more}
-    done = processes.run(COMPLETE, env=environment(sandbox, **asked))
-    assert done.stderr == ""
-    return done.stdout
+@pytest.fixture
+def complete(ferry_sandbox):
+    """Complete the last word of a command line, in Bash or as other variables say."""
+
+    def complete(*words, **variables):
+        bash = {
+            "_FERRY_COMPLETE": "complete_bash",
+            "COMP_WORDS": "\n".join(("ferry", *words)),
+            "COMP_CWORD": str(len(words)),
+        }
+        done = processes.run(COMPLETE, env=environment(ferry_sandbox, **bash | variables))
+        assert done.stderr == ""
+        return done.stdout
+
+    return complete
 
 
-def test_options_are_completed(ferry_sandbox):
-    assert "--max-penalty" in complete(ferry_sandbox, "cancel", "--m")
+def test_options_are_completed(complete):
+    assert "--max-penalty" in complete("cancel", "--m")
 
 
 @LONG
-def test_commands_and_port_codes_are_completed_with_the_service_only(ferry_sandbox):
-    assert complete(ferry_sandbox, "vou").split() == ["voucher"]
-    assert complete(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
-    assert "MAPTM" in complete(ferry_sandbox, "search", "ESTRF", "MA").split()
+def test_commands_are_completed(complete):
+    assert complete("vou").split() == ["voucher"]
+
+
+@LONG
+def test_port_codes_are_completed(complete):
+    assert complete("search", "MATN").split() == ["MATNG"]
+
+
+@LONG
+def test_destinations_are_completed(complete):
+    assert "MAPTM" in complete("search", "ESTRF", "MA").split()
+
+
+@LONG
+def test_completed_names_have_no_control_characters(complete, ferry_sandbox):
     name = {"field": "name", "value": "Port\x1b[2J"}
     ferry_sandbox.faults.add("unknown_enum", "catalogue.ports", index=0, **name)
-    fish = {"_TYPER_COMPLETE_ARGS": "ferry search ", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    shown = complete(ferry_sandbox, _FERRY_COMPLETE="complete_fish", **fish)
+    fish = {
+        "_FERRY_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_ARGS": "ferry search ",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    shown = complete(**fish)
     assert "Port�[2J" in shown
     assert "\x1b" not in shown
+
+
+@LONG
+@pytest.mark.parametrize(
+    "variables", [{}, {"FERRY_TOKEN_FILE": "/nowhere"}], ids=["token", "missing token file"]
+)
+def test_missing_service_completes_nothing(complete, ferry_sandbox, variables):
     ferry_sandbox.stop()
-    assert complete(ferry_sandbox, "search", "MATN").strip() == ""
-    assert complete(ferry_sandbox, "search", "MATN", FERRY_TOKEN_FILE="/nowhere").strip() == ""
+    assert complete("search", "MATN", **variables).strip() == ""

@@ -12,7 +12,7 @@ from ferry_sdk import APIError, Ferry, OrderError, OutcomeUnknownError, orders
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
-from tests.cli.conftest import SEARCH, interrupt
+from tests.cli.conftest import interrupt
 from tests.support import trip
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -21,26 +21,36 @@ pytestmark = pytest.mark.usefixtures("look_once")
 
 
 def begin(journal, operation="bookings.create", **subject):
-    identity = f"{operation} {subject}".encode()
-    return journal.begin(
-        Intent(operation, operation, "POST", "/api/booking", subject, identity, "c-1")
+    """Add an entry that is open, and return its id."""
+    intent = Intent(
+        operation=operation,
+        effect=operation,
+        method="POST",
+        path="/api/booking",
+        subject=subject,
+        identity=f"{operation} {subject}".encode(),
+        correlation_id="c-1",
     )
+    return journal.begin(intent)
 
 
 @pytest.fixture
 def journal(url):
-    with Journal(url) as made:
-        made.unresolved()
-        yield made
+    """The journal of the commands, whose file exists."""
+    with Journal(url) as journal:
+        journal.unresolved()
+        yield journal
 
 
 @pytest.fixture
 def run(cli, url):
+    """Run a command of `ferry journal`."""
     return lambda *words, **more: cli("journal", *words, "--journal", url, **more)
 
 
 @pytest.fixture
 def recording(ferry_sandbox, journal):
+    """A client that records in the journal."""
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as client:
         yield client
 
@@ -52,87 +62,87 @@ def dying(recording, journal, monkeypatch):
     return recording
 
 
-# ---- ferry journal ----------------------------------------------------------------------------
+# ---- ferry journal list and show --------------------------------------------------------------
 
 
-def test_list_prints_what_passes_the_filters_and_show_one_entry(cli, run, ferry, journal, booked):
+@pytest.mark.usefixtures("journal")
+def test_list_of_an_empty_journal_is_empty(run):
     assert run("list").out == ""
+
+
+@pytest.mark.usefixtures("journal")
+def test_document_of_an_empty_journal_is_an_empty_list(run):
     assert run("list", "--json", "--until", "2030-01-01").document == {"entries": []}
+
+
+@pytest.fixture
+def three_writes(journal):
+    """The ids of a create that is done and a confirmation that was rejected, of booking b-1.
+
+    A third write is of another booking.
+    """
     created = begin(journal)
     journal.end(created, "done", OutcomeDetails("b-1"))
     confirmed = begin(journal, "bookings.confirm", booking_id="b-1")
     journal.end(confirmed, "rejected", OutcomeDetails(status_code=409, code="NO_ROOM"))
     begin(journal, "bookings.cancel", booking_id="b-2")
+    return created, confirmed
 
+
+def test_list_prints_the_writes_of_a_booking(run, three_writes):
+    created, confirmed = three_writes
     head, first, second = run("list", "--booking", "b-1").out.splitlines()
     assert head.split()[:4] == ["began", "operation", "state", "age"]
     assert first.split()[3:] == ["bookings.create", "done", "b-1", created, "c-1"]
-    assert second.split()[3:] == [
-        *("bookings.confirm", "rejected", "b-1", "409", "NO_ROOM", confirmed, "c-1")
-    ]
-    moment = journal.entry(confirmed).began_at.isoformat()
-    words = ["list", "--since", moment, "--state", "rejected", "--operation", "bookings.confirm"]
-    (entry,) = run(*words, "--limit", "1", "--json").document["entries"]
-    assert (entry["id"], entry["began_at"], entry["code"]) == (confirmed, moment, "NO_ROOM")
+    assert second.split()[3:6] == ["bookings.confirm", "rejected", "b-1"]
+    assert second.split()[6:] == ["409", "NO_ROOM", confirmed, "c-1"]
+
+
+def test_document_of_a_list_has_what_passes_the_filters(run, journal, three_writes):
+    _, confirmed = three_writes
+    began = journal.entry(confirmed).began_at.isoformat()
+    filters = ["--since", began, "--state", "rejected", "--operation", "bookings.confirm"]
+    (entry,) = run("list", *filters, "--limit", "1", "--json").document["entries"]
+    assert (entry["id"], entry["began_at"], entry["code"]) == (confirmed, began, "NO_ROOM")
     assert entry["subject"] == {"booking_id": "b-1"}
 
+
+@pytest.mark.usefixtures("journal")
+def test_list_of_a_reference_expects_an_id(run, ferry, booked):
     reference = ferry.bookings.get(booked).booking_reference
     assert "expected the booking's id, not its reference" in run("list", "--booking", reference).err
+
+
+def test_show_of_a_reference_expects_an_id(cli, ferry, booked):
+    reference = ferry.bookings.get(booked).booking_reference
     assert "not a booking's reference" in cli("show", reference, code=4).err
 
+
+@pytest.fixture
+def unknown_entry(journal):
+    """The id of a ticket's cancellation whose outcome is unknown."""
     entry_id = begin(journal, "tickets.cancel", ticket_id="t-1")
     journal.end(entry_id, "unknown")
-    lines = dict(line.split(maxsplit=1) for line in run("show", entry_id).out.splitlines())
+    return entry_id
+
+
+def test_show_prints_an_entry(run, unknown_entry):
+    lines = dict(line.split(maxsplit=1) for line in run("show", unknown_entry).out.splitlines())
     assert lines["state"] == "unknown, unresolved"
     assert (lines["tickets"], lines["correlation"]) == ("t-1", "id  c-1")
-    document = run("show", entry_id, "--json").document["entry"]
-    assert (document["ticket_ids"], document["ended_at"]) == (["t-1"], None)
+
+
+def test_document_of_an_entry_has_its_tickets(run, unknown_entry):
+    entry = run("show", unknown_entry, "--json").document["entry"]
+    assert (entry["ticket_ids"], entry["ended_at"]) == (["t-1"], None)
+
+
+@pytest.mark.usefixtures("journal")
+def test_unknown_entry_is_an_error(run):
     assert "no such entry" in run("show", "nothing", code=3).err
 
 
-def test_settle_records_what_a_person_learned_and_reads_the_booking(run, journal, booked):
-    entry_id = begin(journal)
-    words = ["settle", entry_id, "--happened", "--booking", "b-1", "--no-check"]
-    assert "--yes" in run(*words, code=2).err
-    run("settle", entry_id, "--happened", "--yes", "--booking", "mistyped", code=4)
-    assert journal.entry(entry_id).is_unresolved
-    document = run(*words, "--yes", "--json").document["entry"]
-    assert (document["state"], document["booking_id"]) == ("done", "b-1")
-    assert journal.entry(entry_id).state == "done"
-    assert "recorded as done" in run("settle", entry_id, "--not-happened", "-y", code=3).err
-    run("settle", entry_id, "--happened", "--yes", "--booking", booked)
-    assert journal.entry(entry_id).booking_id == booked
-
-
-def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_sandbox, booked):
-    other = trip.booked(ferry).booking_id
-    ticket = ferry.bookings.confirm(booked).ticket_id
-    happened = begin(journal, "bookings.confirm", booking_id=booked)
-    not_happened = [
-        begin(journal, "bookings.confirm", booking_id=other),
-        begin(journal, "bookings.cancel", booking_id=booked),
-        begin(journal, "mcp.cancel_ticket", ticket_id=ticket),
-        begin(journal, "bookings.confirm", booking_id="no-booking"),
-    ]
-    ended = run("settle", happened, "--not-happened", "--yes", code=3)
-    assert f"ferry journal recover {happened}" in ended.err
-    for entry_id in not_happened:
-        assert "--no-check" in run("settle", entry_id, "--happened", "--yes", code=3).err
-    assert len(journal.unresolved()) == 5
-    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    run("settle", happened, "--happened", "--yes", code=3)
-    ferry_sandbox.faults.clear()
-    run("settle", happened, "--happened", "--yes")
-    ended = run("settle", not_happened[0], "--not-happened", "-y")
-    assert "the booking is payment_due" in ended.err
-    run("settle", not_happened[1], "--happened", "--yes", "--no-check")
-    states = [journal.entry(one).state for one in (happened, *not_happened)]
-    assert states == ["done", "rejected", "done", "open", "open"]
-
-
-def test_settle_asks_a_person_and_no_id_is_broken_on_a_narrow_terminal(
-    ferry_sandbox, tmp_path, url, journal
-):
+def test_list_breaks_no_id_on_a_narrow_terminal(ferry_sandbox, tmp_path, url, journal):
     from tests.cli.terminals import terminal
 
     booking_id = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -143,84 +153,247 @@ def test_settle_asks_a_person_and_no_id_is_broken_on_a_narrow_terminal(
     assert ["booking", booking_id] in lines
     assert ["entry", entry_id] in lines
     assert ["next", "run", "`ferry", "journal", "recover", f"{entry_id}`"] in lines
+
+
+# ---- ferry journal settle ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def open_create(journal):
+    """The id of a create that is open."""
+    return begin(journal)
+
+
+NO_CHECK = ["--happened", "--booking", "b-1", "--no-check"]
+
+
+def test_settle_without_a_terminal_wants_yes(run, open_create):
+    assert "--yes" in run("settle", open_create, *NO_CHECK, code=2).err
+
+
+def test_settle_reads_the_booking_that_was_named(run, journal, open_create):
+    run("settle", open_create, "--happened", "--yes", "--booking", "mistyped", code=4)
+    assert journal.entry(open_create).is_unresolved
+
+
+def test_settle_records_what_a_person_learned(run, journal, open_create):
+    entry = run("settle", open_create, *NO_CHECK, "--yes", "--json").document["entry"]
+    assert (entry["state"], entry["booking_id"]) == ("done", "b-1")
+    assert journal.entry(open_create).state == "done"
+
+
+def test_write_that_is_done_stays_done(run, journal, open_create):
+    journal.end(open_create, "done", OutcomeDetails("b-1"))
+    assert "recorded as done" in run("settle", open_create, "--not-happened", "-y", code=3).err
+
+
+def test_settle_corrects_the_booking(run, journal, booked, open_create):
+    journal.settle(journal.entry(open_create), happened=True, booking_id="b-1")
+    run("settle", open_create, "--happened", "--yes", "--booking", booked)
+    assert journal.entry(open_create).booking_id == booked
+
+
+@pytest.fixture
+def confirmed_entry(journal, booked, ticket):
+    """The id of an open confirmation, which has happened."""
+    return begin(journal, "bookings.confirm", booking_id=booked)
+
+
+def test_settle_refuses_that_a_visible_write_did_not_happen(run, journal, confirmed_entry):
+    ended = run("settle", confirmed_entry, "--not-happened", "--yes", code=3)
+    assert f"ferry journal recover {confirmed_entry}" in ended.err
+    assert journal.entry(confirmed_entry).is_unresolved
+
+
+@pytest.mark.parametrize("write", ["confirm", "cancel", "ticket", "missing"])
+def test_settle_refuses_that_a_refuted_write_happened(run, journal, ferry, booked, ticket, write):
+    match write:
+        case "confirm":
+            other = trip.booked(ferry).booking_id
+            entry_id = begin(journal, "bookings.confirm", booking_id=other)
+        case "cancel":
+            entry_id = begin(journal, "bookings.cancel", booking_id=booked)
+        case "ticket":
+            entry_id = begin(journal, "mcp.cancel_ticket", ticket_id=ticket)
+        case "missing":
+            entry_id = begin(journal, "bookings.confirm", booking_id="no-booking")
+    assert "--no-check" in run("settle", entry_id, "--happened", "--yes", code=3).err
+    assert journal.entry(entry_id).state == "open"
+
+
+def test_settle_refuses_what_it_cannot_read(run, journal, ferry_sandbox, confirmed_entry):
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+    run("settle", confirmed_entry, "--happened", "--yes", code=3)
+    assert journal.entry(confirmed_entry).is_unresolved
+
+
+def test_settle_records_what_the_service_shows(run, journal, confirmed_entry):
+    run("settle", confirmed_entry, "--happened", "--yes")
+    assert journal.entry(confirmed_entry).state == "done"
+
+
+def test_settle_says_what_a_read_shows(run, journal, booked):
+    entry_id = begin(journal, "bookings.confirm", booking_id=booked)
+    assert "the booking is payment_due" in run("settle", entry_id, "--not-happened", "-y").err
+    assert journal.entry(entry_id).state == "rejected"
+
+
+@pytest.mark.usefixtures("ticket")
+def test_settle_without_a_check_records_what_is_refuted(run, journal, booked):
+    entry_id = begin(journal, "bookings.cancel", booking_id=booked)
+    run("settle", entry_id, "--happened", "--yes", "--no-check")
+    assert journal.entry(entry_id).state == "done"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "state"),
+    [
+        pytest.param("", 6, "open", id="declined"),
+        pytest.param("y", 0, "rejected", id="agreed"),
+    ],
+)
+def test_settle_asks_a_person(ferry_sandbox, tmp_path, url, journal, answer, code, state):
+    from tests.cli.terminals import terminal
+
+    entry_id = begin(journal, "bookings.cancel", booking_id="b-1")
     words = ["journal", "settle", entry_id, "--not-happened", "--journal", url]
-    for answer, code, state in (("", 6, "open"), ("y", 0, "rejected")):
-        with terminal(ferry_sandbox, tmp_path, *words) as person:
-            person.expect("Record that it did not happen?")
-            person.answer(answer)
-            person.finish(code)
-        assert journal.entry(entry_id).state == state
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        person.expect("Record that it did not happen?")
+        person.answer(answer)
+        person.finish(code)
+    assert journal.entry(entry_id).state == state
 
 
-def test_commands_that_write_record_it_and_a_new_journal_is_a_warning(cli, tmp_path, order):
-    url = f"sqlite:///{tmp_path / 'shop.db'}"
-    error = cli("journal", "list", "--journal", url, "--json", code=3).document["error"]
-    assert (error["type"], error["field"]) == ("InvalidInputError", "journal")
-    assert not (tmp_path / "shop.db").exists()
-    made = cli("book", "--from", str(order), "--yes", "--json", FERRY_JOURNAL=url)
-    assert "shop.db is new" in made.err
-    booking_id = made.document["booking"]["booking_id"]
-    cli("confirm", booking_id, "--yes", FERRY_JOURNAL=url)
-    assert "is new" not in cli("cancel", booking_id, "--yes", "--journal", url).err
-    with Journal(url) as journal:
-        seen = {one.operation: one.state for one in journal.entries(booking_id=booking_id)}
-    assert seen == dict.fromkeys(["bookings.create", "bookings.confirm", "bookings.cancel"], "done")
+# ---- ferry journal recover --------------------------------------------------------------------
 
 
-def test_recover_records_what_a_read_shows_and_a_repeat_of_an_unresolved_write_is_not_sent(
-    cli, ferry_sandbox, dying, run, journal, url, booked
-):
+@pytest.fixture
+def unresolved(ferry_sandbox, dying, journal, booked):
+    """The entries of a confirmation that happened, and of a cancellation that was refused."""
     dying.bookings.confirm(booked)
     ferry_sandbox.faults.add("refused", "bookings.cancel")
     with pytest.raises(APIError):
         dying.bookings.cancel(booked)
     confirmed, cancelled = journal.unresolved()
+    return confirmed, cancelled
+
+
+def test_unresolved_entries_name_the_next_step(run, unresolved):
     listed = run("list", "--state", "unresolved", "--json").document["entries"]
-    assert [one["next"] for one in listed] == [
-        f"run `ferry journal recover {one.id}`" for one in (confirmed, cancelled)
+    assert [entry["next"] for entry in listed] == [
+        f"run `ferry journal recover {entry.id}`" for entry in unresolved
     ]
-    words = ("cancel", booked, "--yes", "--journal", url)
-    error = cli(*words, "--json", code=5).document["error"]
+
+
+def test_unresolved_write_is_not_sent_again(cli, ferry_sandbox, url, booked, unresolved):
+    _, cancelled = unresolved
+    message = cli("cancel", booked, "--yes", "--journal", url, code=5).err
+    assert f"ferry journal recover {cancelled.id}" in message
+
+    ended = cli("cancel", booked, "--yes", "--journal", url, "--json", code=5)
+    error = ended.document["error"]
     assert (error["type"], error["exit_code"]) == ("UnresolvedWriteError", 5)
     assert error["entry_id"] == cancelled.id
-    assert f"ferry journal recover {cancelled.id}" in cli(*words, code=5).err
     assert ferry_sandbox.counters.requests["bookings.cancel"] == 1
-    one, other = run("recover", "--all", "--json", code=5).document["entries"]
-    assert (one["id"], one["state"], one["next"]) == (confirmed.id, "done", None)
-    assert (other["state"], other["seen"]) == ("open", "the booking is ticketed")
-    assert f"ferry journal settle {cancelled.id}" in run("recover", cancelled.id, code=5).out
-    assert run("recover", confirmed.id).code == 0
-    for words in ([], [confirmed.id, "--all"]):
-        assert "--all" in run("recover", *words, code=2).err
 
 
-def test_what_is_done_already_is_settled(cli, dying, url, journal, booked):
+def test_recover_records_what_a_read_shows(run, unresolved):
+    confirmed, _ = unresolved
+    first, second = run("recover", "--all", "--json", code=5).document["entries"]
+    assert (first["id"], first["state"], first["next"]) == (confirmed.id, "done", None)
+    assert (second["state"], second["seen"]) == ("open", "the booking is ticketed")
+
+
+def test_recover_of_a_visible_write_exits_with_0(run, dying, journal, booked):
+    dying.bookings.confirm(booked)
+    (entry,) = journal.unresolved()
+    run("recover", entry.id, code=0)
+
+
+def test_recover_names_the_next_step(run, unresolved):
+    _, cancelled = unresolved
+    ended = run("recover", cancelled.id, code=5)
+    assert f"ferry journal settle {cancelled.id}" in ended.out
+
+
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("words", [[], ["e-1", "--all"]], ids=["neither", "both"])
+def test_recover_wants_an_entry_or_all(run, words):
+    assert "--all" in run("recover", *words, code=2).err
+
+
+def test_confirm_settles_what_is_done_already(cli, dying, url, journal, booked):
     dying.bookings.confirm(booked)
     (entry,) = journal.unresolved()
     assert "already confirmed" in cli("confirm", booked, "--journal", url).out
     assert journal.entry(entry.id).state == "done"
 
 
-@pytest.mark.parametrize("breaks", mostly_long([False, True]))
-def test_an_interrupted_write_names_its_entry_even_if_the_journal_fails(
-    ferry_sandbox, tmp_path, url, journal, booked, breaks
-):
-    def confirmed():
-        made = ferry_sandbox.counters.effects_of("bookings.confirm")
-        if made and breaks:
-            with closing(sqlite3.connect(tmp_path / "ferry.db")) as database:
-                database.execute(f"DROP TABLE {entries_table.name}")
-        return made
+# ---- Commands that write ----------------------------------------------------------------------
 
+
+def test_missing_journal_is_not_made(cli, tmp_path):
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    error = cli("journal", "list", "--journal", url, "--json", code=3).document["error"]
+    assert (error["type"], error["field"]) == ("InvalidInputError", "journal")
+    assert not (tmp_path / "shop.db").exists()
+
+
+def test_new_journal_is_a_warning(cli, tmp_path, order):
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    assert "shop.db is new" in cli("book", "--from", str(order), "--yes", FERRY_JOURNAL=url).err
+
+
+@pytest.mark.usefixtures("journal")
+def test_known_journal_is_no_warning(cli, url, booked):
+    assert "is new" not in cli("cancel", booked, "--yes", "--journal", url).err
+
+
+def test_commands_record_their_writes(cli, journal, url, order):
+    made = cli("book", "--from", str(order), "--yes", "--json", FERRY_JOURNAL=url).document
+    booking_id = made["booking"]["booking_id"]
+    cli("confirm", booking_id, "--yes", FERRY_JOURNAL=url)
+    cli("cancel", booking_id, "--yes", "--journal", url)
+    states = {entry.operation: entry.state for entry in journal.entries(booking_id=booking_id)}
+    assert states == {
+        "bookings.create": "done",
+        "bookings.confirm": "done",
+        "bookings.cancel": "done",
+    }
+
+
+@pytest.fixture
+def slow_confirmation(ferry_sandbox):
+    """The service confirms a booking and answers half a minute later."""
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
+    return lambda: ferry_sandbox.counters.effects_of("bookings.confirm")
+
+
+def test_interrupted_write_names_its_entry(
+    ferry_sandbox, tmp_path, url, journal, booked, slow_confirmation
+):
     words = ("confirm", booked, "--yes", "--journal", url)
-    output = interrupt(ferry_sandbox, tmp_path, *words, when=confirmed)
-    if breaks:
-        assert "may have happened (correlation id" in output
-        return
+    output = interrupt(ferry_sandbox, tmp_path, *words, when=slow_confirmation)
     (entry,) = journal.unresolved()
     assert f"bookings.confirm is journal entry {entry.id}" in output
     assert f"run `ferry journal recover {entry.id}`" in output
+
+
+@LONG
+@pytest.mark.usefixtures("journal")
+def test_interrupted_write_is_named_without_its_journal(
+    ferry_sandbox, tmp_path, url, booked, slow_confirmation
+):
+    def break_journal():
+        is_confirmed = slow_confirmation()
+        if is_confirmed:
+            with closing(sqlite3.connect(tmp_path / "ferry.db")) as database:
+                database.execute(f"DROP TABLE {entries_table.name}")
+        return is_confirmed
+
+    words = ("confirm", booked, "--yes", "--journal", url)
+    output = interrupt(ferry_sandbox, tmp_path, *words, when=break_journal)
+    assert "may have happened (correlation id" in output
 
 
 @LONG
@@ -234,97 +407,170 @@ def test_an_interrupted_write_names_its_entry_even_if_the_journal_fails(
         ("settle e-1 --journal sqlite://", 2, "--happened"),
     ],
 )
-def test_a_wrong_command_line_or_journal_is_named(cli, words, code, message):
+def test_wrong_command_line_or_journal_is_named(cli, words, code, message):
     ended = cli("journal", *words.split(), code=code)
     assert message in ended.err
     assert "secret" not in ended.err
 
 
-# ---- ferry orders and ferry change ------------------------------------------------------------
+# ---- ferry orders -----------------------------------------------------------------------------
 
 
-def test_orders_are_listed_shown_and_resumed(cli, ferry, ferry_sandbox, journal, url):
+@pytest.fixture
+def selection(ferry):
     sailing = trip.found(ferry)
-    selection = [sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])]
-    held = orders.hold(ferry, [selection], passengers=trip.PASSENGERS, journal=journal)
+    return [sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])]
+
+
+@pytest.fixture
+def held(ferry, journal, selection):
+    """An order of one booking, which is finished."""
+    return orders.hold(ferry, [selection], passengers=trip.PASSENGERS, journal=journal)
+
+
+@pytest.fixture
+def hold_unfinished(ferry, ferry_sandbox, journal, selection):
+    """Hold an order of which the reply to the last booking is lost, and return what stands."""
+
+    def hold(count, **more):
+        ferry_sandbox.faults.add("lose_reply", "bookings.create", after=count - 1)
+        with pytest.raises(OrderError) as raised:
+            orders.hold(
+                ferry, [selection] * count, passengers=trip.PASSENGERS, journal=journal, **more
+            )
+        return raised.value.order
+
+    return hold
+
+
+@pytest.mark.usefixtures("held")
+def test_finished_order_is_not_listed(cli, url):
     assert cli("orders", "list", "--journal", url).out == ""
+
+
+def test_finished_order_is_shown(cli, url, held):
     shown = cli("orders", "show", held.id, "--journal", url, "--json").document["order"]
     (part,) = shown["parts"]
     assert (shown["state"], part["booking_id"]) == ("held", held.parts[0].booking_id)
     assert part["total"] == str(held.parts[0].total)
 
-    ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
-    with pytest.raises(OrderError) as raised:
-        orders.hold(ferry, [selection] * 2, passengers=trip.PASSENGERS, journal=journal)
-    order = raised.value.order
+
+def test_unfinished_order_is_listed(cli, url, held, hold_unfinished):
+    order = hold_unfinished(2)
     listed = cli("orders", "list", "--journal", url).out
     assert order.id in listed
     assert held.id not in listed
+
+
+def test_unknown_order_names_the_entry_to_settle(cli, url, journal, hold_unfinished):
+    order = hold_unfinished(2)
     resumed = cli("orders", "resume", order.id, "--journal", url, code=5)
-    assert "unknown" in resumed.out
     (entry,) = journal.unresolved()
+    assert "unknown" in resumed.out
     assert f"run `ferry journal settle {entry.id}`" in resumed.err
 
+
+def test_settled_order_is_cancelled(cli, ferry, url, journal, hold_unfinished):
+    order = hold_unfinished(2)
+    (entry,) = journal.unresolved()
     journal.settle(entry, happened=False)
     assert "cancelled" in cli("orders", "resume", order.id, "--journal", url, code=4).out
     assert ferry.bookings.get(order.parts[0].booking_id).stage == "voided"
     assert cli("orders", "list", "--journal", url).out == ""
+
+
+@pytest.mark.usefixtures("journal")
+def test_unknown_order_is_an_error(cli, url):
     cli("orders", "show", "none", "--journal", url, code=3)
-    for count in (1, 2):
-        ferry_sandbox.faults.add("lose_reply", "bookings.create", after=count - 1)
-        named = {"passengers": trip.PASSENGERS, "contact": {"name": f"{count}", "email": "a@b.cz"}}
-        with pytest.raises(OrderError):
-            orders.hold(ferry, [selection] * count, **named, journal=journal)
+
+
+def test_orders_of_other_sizes_are_one_table(cli, url, hold_unfinished):
+    hold_unfinished(1, contact={"name": "1", "email": "a@b.cz"})
+    hold_unfinished(2, contact={"name": "2", "email": "a@b.cz"})
     assert len(cli("orders", "list", "--journal", url).out.splitlines()) == 3
 
 
-def test_a_booking_is_changed_after_one_question(cli, ferry, url, tmp_path):
-    trips = cli("search", *SEARCH[:6], "--company", "BALEARIA", "--json").document["trips"]
+# ---- ferry change -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def wishes(ferry):
+    """What to book for a traveller: the cheapest trip of a company, and the dearest."""
+    adult = trip.TRAVELLERS[:1]
+    trips = ferry.trips.search(
+        "Tarifa", "MATNG", on=trip.DAY, passengers=adult, companies=["BALEARIA"]
+    )
     traveller = {"type": "Adult", "first_name": "Zoë", "last_name": "Ngũgĩ", "gender": "Female"}
+    wishes = []
+    for offer in (trips[0], trips[-1]):
+        fare = next(fare for fare in offer.fares if fare.reservation_type == "TICKET")
+        selections = [selection.model_dump(mode="json") for selection in offer.select(fare)]
+        wishes.append({"availabilities": selections, "passengers": [traveller]})
+    return wishes
 
-    def wish(of):
-        fare = next(one for one in of["fares"] if one["reservation_type"] == "TICKET")
-        return {"availabilities": fare["availabilities"], "passengers": [traveller]}
 
-    old = ferry.bookings.create(**wish(trips[0])).booking_id
+@pytest.fixture
+def change(cli, ferry, url, tmp_path, wishes):
+    """Change a paid booking of the first wish into the second one, which may be changed before."""
+    old = ferry.bookings.create(**wishes[0]).booking_id
     ferry.bookings.confirm(old)
-    file, wanted = tmp_path / "wish.json", wish(trips[-1])
-    file.write_text(json.dumps(wanted), encoding="utf-8")
-    command = ["change", old, "--from", str(file), "--journal", url, "--yes"]
-    assert "pass --yes" in cli(*command[:-1], code=2).err
-    ended = cli(*command, "--json")
-    for said in ("kept of it", "given back", "new booking"):
-        assert said in ended.err
-    new, part = ended.document["order"]["parts"]
-    assert (part["booking_id"], part["state"]) == (old, "cancelled")
+    file = tmp_path / "wish.json"
+
+    def change(*words, **more):
+        file.write_text(json.dumps(wishes[1]), encoding="utf-8")
+        return cli("change", old, "--from", str(file), "--journal", url, *words, **more)
+
+    change.booking_id = old
+    return change
+
+
+def test_change_without_a_terminal_wants_yes(change):
+    assert "pass --yes" in change(code=2).err
+
+
+def test_booking_is_changed(change, ferry):
+    ended = change("--yes", "--json")
+    for label in ("kept of it", "given back", "new booking"):
+        assert label in ended.err
+    new, old = ended.document["order"]["parts"]
+    assert (old["booking_id"], old["state"]) == (change.booking_id, "cancelled")
     assert ferry.bookings.get(new["booking_id"]).stage == "ticketed"
-    assert ferry.bookings.get(old).stage == "voided"
-    del wanted["availabilities"][0]["amount"]
-    file.write_text(json.dumps(wanted), encoding="utf-8")
-    assert "availabilities" in cli(*command, code=3).err
+    assert ferry.bookings.get(change.booking_id).stage == "voided"
 
 
-@pytest.mark.parametrize("write", mostly_long(["create", "confirm", "cancel"]))
-def test_an_interrupted_change_names_its_order(
-    cli, ferry, ferry_sandbox, booked, order, journal, url, tmp_path, write
+def test_change_without_an_amount_is_refused(change, wishes):
+    del wishes[1]["availabilities"][0]["amount"]
+    assert "availabilities" in change("--yes", code=3).err
+
+
+@pytest.mark.parametrize(
+    ("write", "code", "state", "unresolved"),
+    mostly_long(
+        [
+            ("create", 5, "unknown", ["bookings.create"]),
+            ("confirm", 0, "confirmed", []),
+            ("cancel", 0, "confirmed", []),
+        ]
+    ),
+)
+def test_interrupted_change_is_resumed(
+    cli, ferry, ferry_sandbox, booked, order, journal, url, tmp_path, write, code, state, unresolved
 ):
     ferry.bookings.confirm(booked)
     before = len(ferry_sandbox.counters.effects)
     ferry_sandbox.faults.add("delay_after", f"bookings.{write}", seconds=30)
     words = ("change", booked, "--from", str(order), "--yes", "--journal", url)
 
-    def written():
+    def is_written():
         return f"bookings.{write}" in effects(ferry_sandbox)[before:]
 
-    output = interrupt(ferry_sandbox, tmp_path, *words, when=written)
+    output = interrupt(ferry_sandbox, tmp_path, *words, when=is_written)
     (left,) = orders.unfinished(journal=journal)
     assert f"interrupted; the change is order {left.id}" in output
     assert f"run `ferry orders resume {left.id}`" in output
 
-    seen = write != "create"
-    resumed = cli("orders", "resume", left.id, "--journal", url, code=0 if seen else 5)
-    assert ("confirmed" if seen else "unknown") in resumed.out
-    assert [one.operation for one in journal.unresolved()] == ([] if seen else ["bookings.create"])
+    assert state in cli("orders", "resume", left.id, "--journal", url, code=code).out
+    assert [entry.operation for entry in journal.unresolved()] == unresolved
 
 
 # ---- ferry reconcile --------------------------------------------------------------------------
@@ -333,46 +579,84 @@ HEAD = "booking_id,amount,currency"
 
 
 @pytest.fixture
-def report(cli, url):
+def reconcile(cli, url):
     """Reconcile payments that come through a pipe."""
-    return lambda text, **more: cli(
-        *("reconcile", "-", "--journal", url, "--json"), given=text, **more
-    ).document["reconciliation"]
+    return lambda text, *words, **more: cli(
+        "reconcile", "-", "--journal", url, *words, given=text, **more
+    )
 
 
-def test_payments_that_agree_exit_with_0_and_others_with_1(
-    cli, ferry_sandbox, tmp_path, url, recording, report
-):
-    sold = trip.booked(recording)
-    recording.bookings.confirm(sold.booking_id)
-    line = f"{sold.booking_id},{sold.total_price},{sold.currency}"
+@pytest.fixture
+def sold(recording):
+    """A paid booking on record."""
+    booking = trip.booked(recording)
+    recording.bookings.confirm(booking.booking_id)
+    return booking
+
+
+def payment_of(booking):
+    """Return the row of a payment that agrees."""
+    return f"{booking.booking_id},{booking.total_price},{booking.currency}"
+
+
+def test_payments_that_agree_exit_with_0(cli, tmp_path, url, sold):
     file = tmp_path / "payments.csv"
-    file.write_text(f"shop,{HEAD},refunded\nx,{line},\n", "utf-8-sig")
-    words = ("reconcile", "--journal", url)
-    assert cli(*words, str(file)).out == "1 payment, no discrepancy.\n"
-    rows = cli(*words, "-", given=f"{HEAD}\n", code=1).out.splitlines()
-    assert [row.split()[:4] for row in rows[1:]] == [["issued", "not", "paid", sold.booking_id]]
-    dinars = f"{HEAD}\n{sold.booking_id},300,TND\n"
-    assert "another currency" in cli(*words, "-", given=dinars, code=1).out
-    found = report(f"{HEAD}\n", code=1)
-    assert {kind for kind, rows in found.items() if rows} == {"issued_not_paid"}
-    (row,) = found["issued_not_paid"]
-    assert (row["expected"], row["found"]) == (f"{sold.total_price:.2f}", "0.00")
-    text = f"Booking_ID,AMOUNT,currency,Refunded \n{line},{sold.total_price}\n"
-    assert report(text, code=1)["issued_not_paid"][0]["stage"] == "ticketed"
+    file.write_text(f"shop,{HEAD},refunded\nx,{payment_of(sold)},\n", "utf-8-sig")
+    ended = cli("reconcile", "--journal", url, str(file))
+    assert ended.out == "1 payment, no discrepancy.\n"
 
+
+def test_missing_payment_exits_with_1(reconcile, sold):
+    rows = reconcile(f"{HEAD}\n", code=1).out.splitlines()
+    assert [row.split()[:4] for row in rows[1:]] == [["issued", "not", "paid", sold.booking_id]]
+
+
+def test_document_has_what_was_expected(reconcile, sold):
+    report = reconcile(f"{HEAD}\n", "--json", code=1).document["reconciliation"]
+    assert {kind for kind, rows in report.items() if rows} == {"issued_not_paid"}
+    (row,) = report["issued_not_paid"]
+    assert (row["expected"], row["found"]) == (f"{sold.total_price:.2f}", "0.00")
+
+
+def test_payment_in_another_currency_is_named(reconcile, sold):
+    dinars = f"{HEAD}\n{sold.booking_id},300,TND\n"
+    assert "another currency" in reconcile(dinars, code=1).out
+
+
+def test_refund_of_a_booking_that_is_issued_is_named(reconcile, sold):
+    text = f"Booking_ID,AMOUNT,currency,Refunded \n{payment_of(sold)},{sold.total_price}\n"
+    report = reconcile(text, "--json", code=1).document["reconciliation"]
+    assert report["issued_not_paid"][0]["stage"] == "ticketed"
+
+
+@pytest.fixture
+def lost_entry(ferry_sandbox, recording, sold):
+    """The id of an entry whose outcome is unknown, besides those of a paid booking."""
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     with pytest.raises(OutcomeUnknownError) as lost:
         trip.booked(recording)
-    ended = cli(*words, "-", given=f"{HEAD}\n{line}\n", code=1)
+    return lost.value.entry_id
+
+
+@pytest.mark.usefixtures("lost_entry")
+def test_unresolved_write_exits_with_1(reconcile, sold):
+    ended = reconcile(f"{HEAD}\n{payment_of(sold)}\n", code=1)
     assert "1 unresolved write in the journal; run `ferry journal list" in ended.err
-    found = report(f"{HEAD}\n{line}\n", code=1)
-    (one,) = found.pop("unresolved")
-    assert (one["id"], one["operation"]) == (lost.value.entry_id, "bookings.create")
-    assert not any(found.values())
-    # Sums have every digit.
-    lines = "b1,1e30,EUR,r0\nb1,0.01,EUR,r1\nb1,0.01,EUR,r2\n"
-    (row,) = report(f"{HEAD},reference\n{lines}", code=1)["not_known"]
+
+
+def test_document_names_unresolved_writes(reconcile, sold, lost_entry):
+    ended = reconcile(f"{HEAD}\n{payment_of(sold)}\n", "--json", code=1)
+    report = ended.document["reconciliation"]
+    (entry,) = report.pop("unresolved")
+    assert (entry["id"], entry["operation"]) == (lost_entry, "bookings.create")
+    assert not any(report.values())
+
+
+@pytest.mark.usefixtures("journal")
+def test_sums_have_every_digit(reconcile):
+    rows = "b1,1e30,EUR,r0\nb1,0.01,EUR,r1\nb1,0.01,EUR,r2\n"
+    ended = reconcile(f"{HEAD},reference\n{rows}", "--json", code=1)
+    (row,) = ended.document["reconciliation"]["not_known"]
     assert row["expected"] == "1000000000000000000000000000000.02"
     assert row["references"] == ["r0", "r1", "r2"]
 
@@ -389,11 +673,14 @@ PAYMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("head", "rows", "wrong"), mostly_long(PAYMENTS, short=2))
-def test_a_row_that_makes_no_sense_is_named_by_line_and_column(cli, url, head, rows, wrong):
-    ended = cli("reconcile", "-", "--journal", url, given=f"{head}\n{rows}\n", code=3)
-    assert f"-: {wrong}" in ended.err
+@pytest.mark.parametrize(("head", "rows", "problem"), mostly_long(PAYMENTS, short=2))
+def test_wrong_row_is_named_by_its_place(reconcile, head, rows, problem):
+    ended = reconcile(f"{head}\n{rows}\n", code=3)
+    assert f"-: {problem}" in ended.err
     assert ended.out == ""
+
+
+# ---- A failed reply that names a booking ------------------------------------------------------
 
 
 @pytest.fixture

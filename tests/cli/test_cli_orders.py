@@ -1,4 +1,4 @@
-"""Order files: both forms, and errors in them."""
+"""Order files, files of travellers, and bookings of two sailings."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ferry_sdk import InvalidInputError
-from ferry_sdk.cli.orders.files import read_travellers
+from ferry_sdk.cli.trips.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
 from tests.cli.conftest import ADA
@@ -31,139 +31,216 @@ def book(cli, ferry):
     return book
 
 
-def test_the_arguments_of_create_are_not_booked_again_if_a_journal_knows_them(
-    cli, book, ferry_sandbox, url
-):
+# ---- Orders with availabilities ---------------------------------------------------------------
+
+
+@pytest.fixture
+def arguments(cli):
+    """The arguments of `bookings.create`, from the document of a search."""
     words = ["Tarifa", "MATNG", "--on", f"{later.DAY}", "--adult", "34F", "--company", "BALEARIA"]
     fare = cli("search", *words, "--json").document["trips"][0]["fares"][0]
-    chosen = {name: fare[name] for name in ("availabilities", "reservation_type")}
-    contact = {"name": "Ada Reyes", "email": "ada@example.org"}
-    arguments = {**chosen, "passengers": [ADA], "contact": contact}
+    return {
+        "availabilities": fare["availabilities"],
+        "reservation_type": fare["reservation_type"],
+        "passengers": [ADA],
+        "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
+    }
+
+
+def test_fare_of_a_search_is_booked(book, arguments):
     assert book(arguments).ticket_count == 1
+
+
+def test_lost_order_is_not_booked_again(cli, ferry_sandbox, arguments, url):
     words = ["book", "--from", "-", "--yes", "--journal", url]
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    lost, again = (cli(*words, given=json.dumps(arguments), code=5).err for _ in range(2))
+    lost = cli(*words, given=json.dumps(arguments), code=5).err
+    again = cli(*words, given=json.dumps(arguments), code=5).err
     with Journal(url) as journal:
         (entry,) = journal.unresolved()
     assert f"ferry journal settle {entry.id}" in lost
     assert "journal" in again
-    assert effects(ferry_sandbox) == ["bookings.create"] * 2
+    assert effects(ferry_sandbox) == ["bookings.create"]
+
+
+def test_missing_order_file_is_named(cli):
     assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
 
 
-def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
-    head = "first_name,last_name,gender,birth_date\n"
+# ---- Files of travellers ----------------------------------------------------------------------
+
+HEAD = "first_name,last_name,gender,birth_date\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A party as CSV, as Excel saves it, and one as JSON."""
     rows = "Zoë,Ngũgĩ,F,1991-04-02\r\nLeo,Ngũgĩ,M,2038-06-03\n"
-    (tmp_path / "party.csv").write_text("\ufeff" + head + rows, encoding="utf-8")
+    (tmp_path / "party.csv").write_text("\ufeff" + HEAD + rows, encoding="utf-8")
     party = [{"gender": "F", "birth_date": "1991-04-02"}, {"gender": "M", "age": 9}]
     (tmp_path / "party.json").write_text(json.dumps(party), encoding="utf-8")
-    words = ["Tarifa", "MATNG", "--company", "BALEARIA", "--json", "--travellers"]
-    for file, day, ages in [
-        ("party.csv", "2050-06-02", [59, 11]),
-        ("party.csv", "2050-06-03", [59, 12]),
-        ("party.json", "2050-06-03", [59, 9]),
-    ]:
-        search = cli("search", *words, file, "--on", day).document["search"]
-        assert [one["age"] for one in search["passengers"]] == ages, (file, day)
+    return tmp_path
+
+
+STRAIT = ["Tarifa", "MATNG", "--company", "BALEARIA", "--json", "--travellers"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("file", "day", "ages"),
+    [
+        pytest.param("party.csv", "2050-06-02", [59, 11], id="before the birthday"),
+        pytest.param("party.csv", "2050-06-03", [59, 12], id="on the birthday"),
+        pytest.param("party.json", "2050-06-03", [59, 9], id="JSON"),
+    ],
+)
+def test_travellers_have_the_ages_of_the_day(cli, file, day, ages):
+    search = cli("search", *STRAIT, file, "--on", day).document["search"]
+    assert [traveller["age"] for traveller in search["passengers"]] == ages
+
+
+@pytest.mark.usefixtures("files")
+def test_calendar_takes_travellers_of_a_file(cli):
     days = ["--from", "2050-06-02", "--to", "2050-06-03"]
-    assert cli("calendar", *words, "party.csv", *days).document["cheapest"]
-    for content, said in [
-        ("first_name,colour\nAda,red\n", "travellers[0].colour"),
-        ('[{"age": 4, "age": 5}]', "duplicate name"),
-        ("[]", "at least one"),
-        ("[", "neither valid JSON nor CSV"),
-    ]:
-        (tmp_path / "wrong").write_text(content, encoding="utf-8")
-        with pytest.raises(InvalidInputError, match=re.escape(said)):
-            read_travellers(tmp_path / "wrong")
-    ended = cli("search", *words, "wrong", "--on", "2050-06-03", code=3)
+    assert cli("calendar", *STRAIT, "party.csv", *days).document["cheapest"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param("first_name,colour\nAda,red\n", "travellers[0].colour", id="unknown field"),
+        pytest.param('[{"age": 4, "age": 5}]', "duplicate name", id="duplicate name"),
+        pytest.param("[]", "at least one", id="nobody"),
+        pytest.param("[", "neither valid JSON nor CSV", id="neither"),
+    ],
+)
+def test_invalid_file_of_travellers_is_refused(tmp_path, content, problem):
+    (tmp_path / "wrong").write_text(content, encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=re.escape(problem)):
+        read_travellers(tmp_path / "wrong")
+
+
+def test_command_names_an_invalid_file_of_travellers(cli, tmp_path):
+    (tmp_path / "wrong").write_text("[", encoding="utf-8")
+    ended = cli("search", *STRAIT, "wrong", "--on", "2050-06-03", code=3)
     assert "neither valid JSON nor CSV" in ended.document["error"]["message"]
+
+
+# ---- Named travellers -------------------------------------------------------------------------
 
 
 @pytest.fixture
 def party(tmp_path):
     """The options of a booking for one named traveller."""
-    content = "first_name,last_name,gender,birth_date\nAda,Reyes,F,1991-04-02\n"
-    (tmp_path / "party.csv").write_text(content, "utf-8")
+    (tmp_path / "party.csv").write_text(f"{HEAD}Ada,Reyes,F,1991-04-02\n", "utf-8")
     return ["--travellers", "party.csv", "--yes"]
 
 
-def test_the_cheapest_trip_is_booked_for_named_travellers_and_a_flexible_search_of_a_file(
-    cli, book, ferry, party
-):
-    words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--vehicle", "fiat 500"]
+TO_PALERMO = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2"]
+
+
+def test_cheapest_trip_is_booked_for_named_travellers(cli, ferry, party):
+    words = [*TO_PALERMO, "--vehicle", "fiat 500"]
     cheapest = cli("search", *words, "--adult", "59F", "--json").document["trips"][0]
     ended = cli("book", *words, *party, "--json")
     assert f"{cheapest['price']} EUR" in ended.err
+
     (ticket,) = ferry.bookings.get(ended.document["booking"]["booking_id"]).tickets
     assert ticket.availability.outward.journey.depart_at.isoformat() == cheapest["depart_at"]
     (traveller,) = ticket.passengers
     assert (traveller.first_name, traveller.last_name) == ("Ada", "Reyes")
     assert ticket.vehicle.vehicule_code == "FIAT__500"
-    words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
-    search = cli(*words, "--json").document["search"]
+
+
+def test_flexible_search_of_a_document_is_booked(cli, book):
+    search = cli("search", *TO_PALERMO, "--adult=34F", "--json").document["search"]
     (ticket,) = book({"search": search, "passengers": [ADA]}).tickets
     departure = ticket.availability.outward.journey.depart_at
     assert f"{departure:%Y-%m-%d}" in {"2050-05-31", "2050-06-03"}
 
 
-def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbox, party, url):
-    words = ["book", "Barcelona", "Tunis", "--on", f"{later.DAY}", "--changes", "1", *party]
-    assert "--journal" in cli(*words, code=2).err
-    words += ["--journal", url]
-    ferry_sandbox.faults.add("refused", "bookings.create", status=409, code="CONFLICT", after=1)
-    assert "CONFLICT" in cli(*words, code=4).err
-    ended = cli(*words)
-    assert "separate tickets: nobody is bound to wait" in ended.err
-    creation = "bookings.create"
-    assert effects(ferry_sandbox) == [creation, "bookings.cancel", creation, creation]
-    first, _, *made = [one.subject for one in ferry_sandbox.counters.effects]
+# ---- Two sailings -----------------------------------------------------------------------------
+
+BY_PORT = ["book", "Barcelona", "Tunis", "--on", f"{later.DAY}", "--changes", "1"]
+
+
+def test_two_bookings_need_a_journal(cli, party):
+    assert "--journal" in cli(*BY_PORT, *party, code=2).err
+
+
+def test_refused_second_booking_cancels_the_first(cli, ferry, ferry_sandbox, party, url):
+    fault = {"status": 409, "code": "CONFLICT", "after": 1}
+    ferry_sandbox.faults.add("refused", "bookings.create", **fault)
+    assert "CONFLICT" in cli(*BY_PORT, *party, "--journal", url, code=4).err
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
+    first = ferry_sandbox.counters.effects[0].subject
     assert ferry.bookings.get(first).stage == "voided"
+
+
+def test_two_sailings_that_meet_are_one_order(cli, ferry, ferry_sandbox, party, url):
+    ended = cli(*BY_PORT, *party, "--journal", url)
+    assert "separate tickets: nobody is bound to wait" in ended.err
     assert "held" in ended.out
-    for booking in map(ferry.bookings.get, made):
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.create"]
+    for effect in ferry_sandbox.counters.effects:
+        booking = ferry.bookings.get(effect.subject)
         assert booking.stage == "payment_due"
         assert f"{booking.total_price:.2f} EUR" in ended.out
         assert f"ferry confirm {booking.booking_id}" in ended.out
+
+
+def test_lost_second_booking_is_resumed(cli, ferry_sandbox, party, url):
     ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
-    message = cli(*words, code=5).err
+    message = cli(*BY_PORT, *party, "--journal", url, code=5).err
     with Journal(url) as journal:
-        (left,) = unfinished(journal=journal)
-    assert f"run `ferry orders resume {left.id}`" in message
+        (order,) = unfinished(journal=journal)
+    assert f"run `ferry orders resume {order.id}`" in message
 
 
-def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
-    cli, ferry, ferry_sandbox, party, tmp_path, url
-):
+def test_birthday_between_two_sailings_is_refused(cli, ferry, ferry_sandbox, party, tmp_path, url):
     adult = later.TRAVELLERS[:1]
-    found = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=adult)
-    first, second = (leg.depart_at.date() for leg in found[0].legs)
+    itineraries = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=adult)
+    first, second = (leg.depart_at.date() for leg in itineraries[0].legs)
     assert first < second
     birthday = second.replace(year=second.year - 35)
-    content = f"first_name,last_name,gender,birth_date\nAda,Reyes,F,{birthday}\n"
-    (tmp_path / "party.csv").write_text(content, "utf-8")
-    words = ["Barcelona", "Tunis", "--on", f"{later.DAY}", "--changes", "1", "--journal", url]
-    message = cli("book", *words, *party, code=3).err
+    (tmp_path / "party.csv").write_text(f"{HEAD}Ada,Reyes,F,{birthday}\n", "utf-8")
+    message = cli(*BY_PORT, *party, "--journal", url, code=3).err
     assert "not the age of the birth date on the day of travel" in message
     assert not ferry_sandbox.counters.effects
 
 
-def test_a_search_of_a_file_has_choices_and_may_be_for_a_presale(book, ferry_sandbox):
+# ---- Orders with a search ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def chosen(book, ferry_sandbox):
+    """The booking of an order that chooses time, tariff and place of its search."""
     stopped(ferry_sandbox)
-    suite = {"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}
+    choice = {"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}
     search = {**SEARCH, "vehicle": "FIAT__500"}
-    booking = book({"search": search, "choices": [suite], "passengers": [ADA]})
-    assert booking.journey_details["outward"]["place_name"] == "Suite for 2"
-    assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
-    left = booking.expire_at - ferry_sandbox.clock.now()
+    return book({"search": search, "choices": [choice], "passengers": [ADA]})
+
+
+def test_order_chooses_among_the_results(chosen, ferry_sandbox):
+    assert chosen.journey_details["outward"]["place_name"] == "Suite for 2"
+    assert chosen.tickets[0].vehicle.vehicule_code == "FIAT__500"
+    left = chosen.expire_at - ferry_sandbox.clock.now()
     assert left > timedelta(hours=12)  # a ticket would not be held so long
-    for changes, choices, is_presale in [
-        ({}, [], False),
-        ({"reservation_type": "PRESALE"}, [], True),
-        ({}, [{"tariff": "Presale"}], True),
-    ]:
-        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [ADA]}
-        left = book(order).expire_at - ferry_sandbox.clock.now()
-        assert (left > timedelta(days=1)) is is_presale, (changes, choices)
+
+
+@pytest.mark.parametrize(
+    ("changes", "choices", "is_presale"),
+    [
+        pytest.param({}, [], False, id="default"),
+        pytest.param({"reservation_type": "PRESALE"}, [], True, id="type of the search"),
+        pytest.param({}, [{"tariff": "Presale"}], True, id="tariff of a choice"),
+    ],
+)
+def test_order_may_be_for_a_presale(book, ferry_sandbox, changes, choices, is_presale):
+    stopped(ferry_sandbox)
+    order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [ADA]}
+    left = book(order).expire_at - ferry_sandbox.clock.now()
+    assert (left > timedelta(days=1)) is is_presale
 
 
 INVALID = [
@@ -189,12 +266,17 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize(("order", "named"), mostly_long(INVALID, short=4))
-def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
+def id_of(row):
+    order, field = row
+    return field or json.dumps(order)[:40]
+
+
+@pytest.mark.parametrize(("order", "field"), mostly_long(INVALID, short=4, ids=id_of))
+def test_invalid_order_names_the_field(cli, ferry_sandbox, order, field):
     stopped(ferry_sandbox)
     valid = {"passengers": [ADA], "search": SEARCH}
-    given = order if isinstance(order, str) else json.dumps(valid | order)
-    ended = cli("book", "--from", "-", "--yes", given=given, code=3 if named else 4)
-    assert named in ended.err
+    content = order if isinstance(order, str) else json.dumps(valid | order)
+    ended = cli("book", "--from", "-", "--yes", given=content, code=3 if field else 4)
+    assert field in ended.err
     assert "Reyes" not in ended.err
     assert "bookings.create" not in ferry_sandbox.counters.requests

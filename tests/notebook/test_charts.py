@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from decimal import Decimal
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import Availability, InvalidInputError, McpPort, notebook
+from ferry_sdk import Availability, Ferry, InvalidInputError, McpPort, notebook
+from ferry_sdk.sandbox import Sandbox
 from tests.support import samples
 from tests.support.blocks import NOTEBOOKS
 from tests.support.processes import run
@@ -35,87 +37,185 @@ def sailing(day: int, amount: float, **changes) -> Availability:
 
 def texts(figure: Figure) -> list[str]:
     (axes,) = figure.axes
-    return [one.get_text() for one in axes.texts]
+    return [text.get_text() for text in axes.texts]
 
 
 def has_png(figure: Figure) -> bool:
     return figure._repr_png_().startswith(b"\x89PNG\r\n")
 
 
-def test_each_route_has_a_line_of_its_cheapest_tickets_and_what_no_chart_shows_is_named():
-    option = sailing(13, 5, tariff={"type": "Option"})  # no ticket, left out
-    fares = [sailing(14, 50), sailing(13, 49.9), option, sailing(14, 40), sailing(15, 60)]
-    figure = notebook.fares_by_day(fares)
-    (axes,) = figure.axes
-    every, cheapest = axes.lines
+# ---- Fares by day -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fares() -> Figure:
+    """The chart of four tickets on three days, and of an option."""
+    option = sailing(13, 5, tariff={"type": "Option"})
+    tickets = [sailing(14, 50), sailing(13, 49.9), option, sailing(14, 40), sailing(15, 60)]
+    return notebook.fares_by_day(tickets)
+
+
+def test_every_ticket_is_a_point(fares):
+    (axes,) = fares.axes
+    every, _ = axes.lines
     assert [*every.get_ydata()] == [50, Decimal("49.9"), 40, 60]
+
+
+def test_cheapest_tickets_of_days_are_a_line(fares):
+    (axes,) = fares.axes
+    _, cheapest = axes.lines
     assert [*cheapest.get_ydata()] == [Decimal("49.9"), 40, 60]
     assert [str(day)[-2:] for day in cheapest.get_xdata()] == ["13", "14", "15"]
-    assert texts(figure) == ["40.00 EUR on 2026-07-14"]
+
+
+def test_cheapest_ticket_has_a_label(fares):
+    assert texts(fares) == ["40.00 EUR on 2026-07-14"]
+
+
+def test_chart_of_one_route_is_named_by_it(fares):
+    (axes,) = fares.axes
     assert (axes.get_title("left"), axes.get_ylabel()) == ("Marseille → Tunis", "Ticket (EUR)")
     assert axes.get_xlabel() == "Day of departure"
-    assert tuple(figure.get_size_inches()) == (9, 4.8)
-    assert has_png(figure)
-    for cheapest in (1, 9):
-        fares = [sailing(day, 40 if day == cheapest else 60) for day in range(1, 10)]
-        figure = notebook.fares_by_day(fares)
-        figure.draw_without_rendering()
-        (label,) = figure.axes[0].texts
-        box, frame = label.get_window_extent(), figure.axes[0].get_window_extent()
-        assert frame.x0 <= box.x0 < box.x1 <= frame.x1, cheapest
+
+
+def test_chart_of_fares_is_a_picture(fares):
+    assert tuple(fares.get_size_inches()) == (9, 4.8)
+    assert has_png(fares)
+
+
+@pytest.mark.parametrize("cheapest", [1, 9], ids=["first day", "last day"])
+def test_label_stays_in_the_chart(cheapest):
+    sailings = [sailing(day, 40 if day == cheapest else 60) for day in range(1, 10)]
+    figure = notebook.fares_by_day(sailings)
+    figure.draw_without_rendering()
+    (label,) = figure.axes[0].texts
+    box = label.get_window_extent()
+    frame = figure.axes[0].get_window_extent()
+    assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+
+
+def test_each_route_has_its_line():
     figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert labels == [f"cheapest of the day, {one} → Tunis" for one in ("Marseille", "Toulon")]
-    bad = "$\\frac{$"
-    one = sailing(13, 5, depart_name=bad)
-    for fares in ([one], [one, sailing(13, 5)]):
-        assert has_png(notebook.fares_by_day(fares))
-    assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
+    assert labels == [
+        "cheapest of the day, Marseille → Tunis",
+        "cheapest of the day, Toulon → Tunis",
+    ]
+
+
+FORMULA = "$\\frac{$"
+"""A name that matplotlib cannot parse as a formula."""
+
+
+@pytest.mark.parametrize("others", [[], [sailing(13, 5)]], ids=["title", "legend"])
+def test_name_of_a_port_is_no_formula(others):
+    assert has_png(notebook.fares_by_day([sailing(13, 5, depart_name=FORMULA), *others]))
+
+
+def test_chart_without_fares_says_so():
     figure = notebook.fares_by_day([])
     assert texts(figure) == ["No sailings with a ticket"]
     assert has_png(figure)
+
+
+def test_fares_in_two_currencies_are_refused():
+    fares = [sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})]
     with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
-        notebook.fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
+        notebook.fares_by_day(fares)
+
+
+def test_record_that_is_no_sailing_is_refused():
     with pytest.raises(InvalidInputError) as caught:
         notebook.fares_by_day([sailing(13, 5), sailing(13, 5).tariffs[0]])
     assert caught.value.field == "sailings[1]"
+
+
+# ---- The map of the network -------------------------------------------------------------------
 
 
 def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
     return McpPort(code=code, longitude=longitude, latitude=latitude, **more)
 
 
-def test_ports_are_at_their_positions_with_labels_that_do_not_overlap():
-    ports = (
-        port("A", 5.3, 43.3, city="Marseille"),
-        port("B", 10.2, 36.8, name="La Goulette"),
-        port("C", 5.31, 43.3),
-        port("D", None, None, city="Nowhere"),
-    )
-    routes = [("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")]
-    figure = notebook.network_map(ports, routes=routes)
-    (axes,) = figure.axes
+PORTS = (
+    port("A", 5.3, 43.3, city="Marseille"),
+    port("B", 10.2, 36.8, name="La Goulette"),
+    port("C", 5.31, 43.3),
+    port("D", None, None, city="Nowhere"),
+)
+
+
+@pytest.fixture
+def network() -> Figure:
+    """The map of three ports and one that has no position, and of one route in both directions."""
+    return notebook.network_map(PORTS, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")])
+
+
+def test_ports_are_at_their_positions(network):
+    (axes,) = network.axes
     (points,) = axes.collections
     assert points.get_offsets().tolist() == [[5.3, 43.3], [10.2, 36.8], [5.31, 43.3]]
-    assert len(axes.lines) == 1
+
+
+def test_both_directions_are_one_line(network):
+    assert len(network.axes[0].lines) == 1
+
+
+def test_title_counts_ports_without_a_position(network):
+    (axes,) = network.axes
     assert axes.get_title("left") == "3 ports, 1 routes (1 without a position)"
     assert axes.get_xlabel() == "Longitude (degrees east)"
-    assert has_png(figure)
-    assert texts(notebook.network_map(ports, routes=[("A", "B")])) == ["Marseille", "La Goulette"]
-    for few in ((), ports[:1], ports[3:]):
-        assert has_png(notebook.network_map(few)), few
 
 
-def test_the_map_of_the_whole_network_has_a_readable_size(ferry):
-    routes = {(one.depart_code, one.arrive_code) for one in ferry.mcp.departures()}
-    figure = notebook.network_map(ferry.mcp.ports(), routes=routes)
-    width, height = figure.get_size_inches()
+def test_map_is_a_picture(network):
+    assert has_png(network)
+
+
+def test_labels_of_neighbours_are_left_out():
+    figure = notebook.network_map(PORTS, routes=[("A", "B")])
+    assert texts(figure) == ["Marseille", "La Goulette"]
+
+
+@pytest.mark.parametrize(
+    "ports",
+    [
+        pytest.param((), id="none"),
+        pytest.param(PORTS[:1], id="one"),
+        pytest.param(PORTS[3:], id="one without a position"),
+    ],
+)
+def test_map_of_few_ports_is_a_picture(ports):
+    assert has_png(notebook.network_map(ports))
+
+
+def test_name_on_the_map_is_no_formula():
+    assert has_png(notebook.network_map([port("A", 1, 2, city=FORMULA)]))
+
+
+@pytest.fixture(scope="module")
+def whole_network() -> Figure:
+    """The map of the local service's network."""
+    with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        departures = ferry.mcp.departures()
+        routes = {(departure.depart_code, departure.arrive_code) for departure in departures}
+        return notebook.network_map(ferry.mcp.ports(), routes=routes)
+
+
+def test_map_of_the_whole_network_has_a_readable_size(whole_network):
+    width, height = whole_network.get_size_inches()
     assert width == 11
     assert 4 <= height <= 11
-    assert has_png(figure)
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert has_png(whole_network)
+
+
+def test_labels_do_not_overlap(whole_network):
+    boxes = [text.get_window_extent() for text in whole_network.axes[0].texts]
     assert len(boxes) > 30
-    assert not [(a, b) for n, a in enumerate(boxes) for b in boxes[:n] if a.overlaps(b)]
+    overlapping = [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+    assert overlapping == []
+
+
+# ---- What is loaded, and the notebooks of the examples ----------------------------------------
 
 
 @pytest.mark.long
@@ -160,11 +260,16 @@ SHOWN = {
 @pytest.mark.timeout(180)
 def test_the_notebooks_run(tmp_path, record_property):
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
-    homes = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")
+    environment |= {
+        "IPYTHONDIR": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(tmp_path),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path),
+    }
     arguments = ["nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]
+    files = [str(notebook) for notebook in NOTEBOOKS]
     done = subprocess.run(
-        [sys.executable, "-m", *arguments, *map(str, NOTEBOOKS)],
-        env={**environment, **dict.fromkeys(homes, str(tmp_path))},
+        [sys.executable, "-m", *arguments, *files],
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

@@ -36,7 +36,7 @@ def creation():
 def hold(count):
     def start(world):
         parts = [order.OrderPart() for _ in range(count)]
-        progress = Progress(world.journal, "hold", order.Intended(parts, "hold"))
+        progress = Progress(world.journal, "hold", order.OrderPlan(parts, "hold"))
         return steps.hold(progress, [creation() for _ in range(count)])
 
     return start
@@ -47,7 +47,7 @@ def held(world, count, stage="payment_due"):
     for name in ("b0", "b1", "b2")[:count]:
         world.sold[name] = Sold(name, stage=stage)
         parts.append(order.OrderPart(name, "new", world.sold[name].state, Decimal(100), "EUR"))
-    progress = Progress(world.journal, "hold", order.Intended(parts))
+    progress = Progress(world.journal, "hold", order.OrderPlan(parts))
     world.run(progress.finish())
     return progress.order
 
@@ -73,8 +73,8 @@ def cancel(count, stage="ticketed"):
 def change(world):
     world.sold["old"] = Sold("old", stage="ticketed")
     parts = [order.OrderPart(), order.OrderPart("old", "old", "confirmed")]
-    intended = order.Intended(
-        parts, "change", {0: ("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
+    intended = order.OrderPlan(
+        parts, "change", {0: order.Price("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
     )
     return steps.change(Progress(world.journal, "change", intended), creation())
 
@@ -270,37 +270,63 @@ def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
     record_property("kills of orders that were resumed", kills)
 
 
-def test_resuming_ends_what_can_be_known_at_the_same_price_and_by_one_program():
-    journeys = {one.name: one for one in JOURNEYS}
-    for name, done, last, state in [
-        ("confirm 2, keep", 2, "lost", "confirmed"),
-        ("cancel 2", 4, "lost", "cancelled"),
-        ("confirm 2, keep", 2, "not_sent", "confirmed"),
-        ("confirm 2, keep", 3, "not_sent", "confirmed"),
-        ("cancel 2", 5, "not_sent", "cancelled"),
-        ("hold of 2", 1, "refused", "cancelled"),
-        ("hold of 2", 0, "named", "cancelled"),  # the second cannot be made any more
-        ("hold of 2", 1, "named", "held"),
-        ("change", 2, "named", "confirmed"),
-        ("change", 4, "not_sent", "confirmed"),
-    ]:
-        course = ("done",) * done + (last, *(["not_sent"] if last == "refused" else []))
-        world, outcome = play(journeys[name], course)
-        assert isinstance(outcome, FerryError), (name, course)
-        assert world.journal.load_orders(only_unfinished=True), (name, course)
-        world.calm()
-        assert stands(resume(world)).state == state, (name, course)
-        assert not world.journal.load_orders(only_unfinished=True), (name, course)
-        assert not world.journal.unresolved, (name, course)
-    world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
+BY_NAME = {journey.name: journey for journey in JOURNEYS}
+
+
+@pytest.mark.parametrize(
+    ("name", "done", "last", "state"),
+    [
+        pytest.param("confirm 2, keep", 2, "lost", "confirmed", id="lost confirmation"),
+        pytest.param("cancel 2", 4, "lost", "cancelled", id="lost cancellation"),
+        pytest.param("confirm 2, keep", 2, "not_sent", "confirmed", id="first confirmation"),
+        pytest.param("confirm 2, keep", 3, "not_sent", "confirmed", id="second confirmation"),
+        pytest.param("cancel 2", 5, "not_sent", "cancelled", id="second cancellation"),
+        # The second booking cannot be made any more.
+        pytest.param("hold of 2", 0, "named", "cancelled", id="named first booking"),
+        pytest.param("hold of 2", 1, "named", "held", id="named second booking"),
+        pytest.param("change", 2, "named", "confirmed", id="named new booking"),
+        pytest.param("change", 4, "not_sent", "confirmed", id="old booking"),
+    ],
+)
+def test_resuming_completes_what_can_be_known(name, done, last, state):
+    check_resumed(name, ("done",) * done + (last,), state)
+
+
+def test_resuming_cancels_what_a_refused_hold_made():
+    # The cancellation of the first booking is not sent before.
+    check_resumed("hold of 2", ("done", "refused", "not_sent"), "cancelled")
+
+
+def check_resumed(name, course, state):
+    """Check that a journey with a failure is unfinished, and that resuming finishes it."""
+    world, outcome = play(BY_NAME[name], course)
+    assert isinstance(outcome, FerryError)
+    assert world.journal.load_orders(only_unfinished=True)
     world.calm()
-    for sold in world.sold.values():
-        sold.total += 5
-    assert isinstance(resume(world), PriceChangedError)
+    assert stands(resume(world)).state == state
     assert not world.journal.load_orders(only_unfinished=True)
-    assert {sold.state for sold in world.sold.values()} == {"held"}
-    world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
+    assert not world.journal.unresolved
+
+
+@pytest.fixture
+def unsent():
+    """A world in which the first confirmation of an order was not sent."""
+    world, _ = play(BY_NAME["confirm 2, keep"], ("done", "done", "not_sent"))
     world.calm()
-    first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)
-    assert stands(world.run(steps.resume(*first))).state == "confirmed"
-    assert isinstance(world.run(steps.resume(*second)), JournalError)
+    return world
+
+
+def test_resuming_pays_no_other_price(unsent):
+    for sold in unsent.sold.values():
+        sold.total += 5
+    assert isinstance(resume(unsent), PriceChangedError)
+    assert not unsent.journal.load_orders(only_unfinished=True)
+    assert {sold.state for sold in unsent.sold.values()} == {"held"}
+
+
+def test_order_is_resumed_by_one_program(unsent):
+    (record,) = unsent.journal.load_orders()
+    first = load(unsent.journal, record.id)
+    second = load(unsent.journal, record.id)
+    assert stands(unsent.run(steps.resume(*first))).state == "confirmed"
+    assert isinstance(unsent.run(steps.resume(*second)), JournalError)

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
 from ferry_sdk import errors, orders
-from ferry_sdk.orders.order import Intended, OrderPart
+from ferry_sdk.orders.order import OrderPart, OrderPlan
 from tests.journal.intents import run_sql
 from tests.support.exchanges import caught
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS
@@ -24,219 +25,396 @@ def stages(desk, order):
 
 
 def hold(desk, count):
+    """Return the error of a hold that fails."""
     call = (desk.run, orders.hold, desk.selections(count))
     return caught(errors.OrderError, *call, passengers=PASSENGERS)
 
 
 def resume(desk, order):
+    """Return the error of an order that cannot be completed."""
     return caught(errors.OrderError, desk.run, orders.resume, order.id)
 
 
 def change(desk, old, **limits):
+    """Change the first booking of an order, at its own price and any fee by default."""
     (to,) = desk.selections(1)
     allowed = {"expect_totals": old.totals, "max_penalty": {"EUR": 1000}, **limits}
     return desk.run(orders.change, old.parts[0].booking_id, to=to, passengers=PASSENGERS, **allowed)
 
 
-def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk):
-    order = desk.hold()
-    assert (order.state, states(order), order.kind) == ("held", ["held", "held"], "hold")
-    assert order.totals == {"EUR": sum(part.total for part in order.parts)}
-    assert order.expires_at == min(part.expires_at for part in order.parts)
+@pytest.fixture
+def held(desk):
+    """An order of two bookings that are not paid."""
+    return desk.hold()
+
+
+@pytest.fixture
+def confirmed(desk, held):
+    """An order of two paid bookings."""
+    return desk.confirm(held)
+
+
+# ---- hold -------------------------------------------------------------------------------------
+
+
+def test_two_bookings_are_held_as_one(held):
+    assert (held.state, states(held), held.kind) == ("held", ["held", "held"], "hold")
+    assert held.totals == {"EUR": sum(part.total for part in held.parts)}
+    assert held.expires_at == min(part.expires_at for part in held.parts)
+
+
+def test_held_order_is_on_record_without_names(desk, held):
     assert orders.unfinished(journal=desk.journal) == ()
-    assert orders.get(order.id, journal=desk.journal) == order
-    (record,) = desk.journal.load_orders()
+    assert orders.get(held.id, journal=desk.journal) == held
+    (record,) = desk.journal.load_orders(held.id)
     assert "Okonkwo" not in record.content
-    assert "Th\u00e9o" not in record.content
-
-    confirmed = desk.confirm(order)
-    assert (confirmed.state, desk.run(orders.resume, order.id)) == ("confirmed", confirmed)
-    assert stages(desk, order) == ["ticketed", "ticketed"]
-
-    fees = [desk.ferry.bookings.cancel_fee(part.booking_id) for part in order.parts]
-    allowed = sum(fee.penalty_amount for fee in fees)
-    for limit in ({"EUR": allowed - Decimal("0.01")}, {"USD": allowed}):
-        call = (desk.run, orders.cancel, confirmed)
-        refused = caught(errors.PenaltyExceededError, *call, max_penalty=limit)
-        assert (refused.penalty, refused.currency) == (allowed, "EUR")
-    assert (refused.limit, refused.expected_currency) == (allowed, "USD")
-    assert str(refused) == (
-        f"the cancellation costs {allowed:.2f} EUR, the limit is {allowed:.2f} USD, "
-        "which is in another currency: pass an amount in EUR"
-    )
-    assert desk.booking(order).stage == "ticketed"
-    assert desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed}).state == "cancelled"
-    assert stages(desk, order) == ["voided", "voided"]
+    assert "Théo" not in record.content
 
 
-def test_a_refused_booking_cancels_those_before_it_and_an_unknown_one_stops_what_would_follow(desk):
+@pytest.fixture
+def refused_hold(desk):
+    """The error of a hold whose third booking was refused."""
     desk.sandbox.faults.add("refused", "bookings.create", after=2)
-    refused = hold(desk, 3)
-    order = refused.order
-    assert (order.state, refused.outcome) == ("cancelled", "rejected")
-    assert order.parts[2].booking_id is None
-    assert order.parts[2].error is refused.cause
-    assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
-    assert "Okonkwo" not in str(refused)
-    resume(desk, order)  # as the first call
-    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
-    lost = hold(desk, 3)
-    order = lost.order
-    assert (lost.outcome, states(order)) == ("unknown", ["held", "unknown", "cancelled"])
-    assert orders.unfinished(journal=desk.journal) == (order,)
-    with pytest.raises(errors.InvalidInputError, match="resume it first"):
-        desk.run(orders.cancel, order, max_penalty={})
-    assert "settle journal entry" in str(resume(desk, order))
-    assert desk.booking(order).stage == "payment_due"
+    return hold(desk, 3)
 
+
+def test_refused_booking_cancels_those_before_it(desk, refused_hold):
+    order = refused_hold.order
+    assert (order.state, refused_hold.outcome) == ("cancelled", "rejected")
+    assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
+    assert order.parts[2].booking_id is None
+    assert order.parts[2].error is refused_hold.cause
+    assert "Okonkwo" not in str(refused_hold)
+
+
+def test_refused_hold_is_refused_again(desk, refused_hold):
+    resume(desk, refused_hold.order)
+
+
+@pytest.fixture
+def lost_hold(desk):
+    """The error of a hold of three, of whose second booking the reply was lost."""
+    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
+    return hold(desk, 3)
+
+
+def test_unknown_booking_stops_what_would_follow(desk, lost_hold):
+    order = lost_hold.order
+    assert (lost_hold.outcome, states(order)) == ("unknown", ["held", "unknown", "cancelled"])
+    assert desk.booking(order).stage == "payment_due"
+    assert orders.unfinished(journal=desk.journal) == (order,)
+
+
+def test_unknown_order_is_resumed_first(desk, lost_hold):
+    with pytest.raises(errors.InvalidInputError, match="resume it first"):
+        desk.run(orders.cancel, lost_hold.order, max_penalty={})
+
+
+def test_unknown_booking_is_settled_in_the_journal(desk, lost_hold):
+    assert "settle journal entry" in str(resume(desk, lost_hold.order))
+
+
+def test_settled_hold_is_cancelled(desk, lost_hold):
     (entry,) = desk.journal.unresolved()
     made = desk.sandbox.counters.effects_of("bookings.create")[-1].subject
     desk.journal.settle(entry, happened=True, booking_id=made)
-    settled = desk.run(orders.resume, order.id)  # the third cannot be made any more
+    settled = desk.run(orders.resume, lost_hold.order.id)  # the third cannot be made any more
     assert (settled.state, settled.parts[1].booking_id) == ("cancelled", made)
     assert {desk.booking(settled, index).stage for index in (0, 1)} == {"voided"}
     assert orders.unfinished(journal=desk.journal) == ()
 
 
-def test_nothing_is_confirmed_at_another_price(desk):
-    order = desk.hold()
-    total = order.totals["EUR"]
-    dearer, cheaper = order.parts
-    parts = replace(dearer, total=dearer.total - 1), replace(cheaper, total=cheaper.total + 1)
-    for name, seen, totals in [
-        ("sum", order, {"EUR": total + 1}),
-        ("part of it", order, {"EUR": dearer.total}),
-        ("nothing named", order, {}),
-        ("the same sum of other parts", replace(order, parts=parts), order.totals),
-    ]:
-        caught(errors.PriceChangedError, desk.confirm, seen, expect_totals=totals)
-        assert stages(desk, order) == ["payment_due", "payment_due"], name
+def test_two_names_of_towns_become_two_bookings(desk):
+    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
+    itinerary = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)[0]
+    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+    order = desk.run(orders.hold, itinerary.select(), passengers=party)
+    order = desk.confirm(order, expect_totals=itinerary.prices)
+    assert (order.state, len(order.parts)) == ("confirmed", 2)
+
+
+# ---- confirm ----------------------------------------------------------------------------------
+
+
+def test_confirmed_order_stays_confirmed(desk, confirmed):
+    assert confirmed.state == "confirmed"
+    assert desk.run(orders.resume, confirmed.id) == confirmed
+    assert stages(desk, confirmed) == ["ticketed", "ticketed"]
+
+
+@pytest.mark.parametrize("expected", ["more", "a part", "nothing"])
+def test_nothing_is_confirmed_at_another_sum(desk, held, expected):
+    totals = {
+        "more": {"EUR": held.totals["EUR"] + 1},
+        "a part": {"EUR": held.parts[0].total},
+        "nothing": {},
+    }
+    caught(errors.PriceChangedError, desk.confirm, held, expect_totals=totals[expected])
+    assert stages(desk, held) == ["payment_due", "payment_due"]
+
+
+def test_nothing_is_confirmed_at_other_parts_of_the_sum(desk, held):
+    first, second = held.parts
+    cheaper = replace(first, total=first.total - 1)
+    dearer = replace(second, total=second.total + 1)
+    shown = replace(held, parts=(cheaper, dearer))
+    caught(errors.PriceChangedError, desk.confirm, shown, expect_totals=held.totals)
+    assert stages(desk, held) == ["payment_due", "payment_due"]
+
+
+def test_sum_in_another_currency_is_refused(desk, held):
     with pytest.raises(errors.InvalidInputError, match="USD"):
-        desk.confirm(order, expect_totals={"EUR": total, "USD": 1})
-    desk.ferry.bookings.cancel(dearer.booking_id)
+        desk.confirm(held, expect_totals={**held.totals, "USD": 1})
+
+
+def test_nothing_is_confirmed_beside_a_cancelled_part(desk, held):
+    desk.ferry.bookings.cancel(held.parts[0].booking_id)
     with pytest.raises(errors.PriceChangedError, match="cancelled; nothing was confirmed"):
-        desk.confirm(order)
-    assert desk.booking(order, 1).stage == "payment_due"
+        desk.confirm(held)
+    assert desk.booking(held, 1).stage == "payment_due"
 
 
-@pytest.mark.parametrize("if_refused", ["keep", "cancel"])
-def test_a_refused_confirmation_keeps_or_cancels(desk, if_refused):
+@pytest.mark.parametrize(
+    ("if_refused", "state", "parts"),
+    [
+        ("keep", "partial", ["cancelled", "cancelled", "confirmed"]),
+        ("cancel", "cancelled", ["cancelled", "cancelled", "cancelled"]),
+    ],
+)
+def test_refused_confirmation_keeps_or_cancels(desk, if_refused, state, parts):
     order = desk.hold(3)
     desk.sandbox.faults.add("refused", "bookings.confirm", after=1)
     wanted = {"if_refused": if_refused, "max_penalty": {"EUR": 1000}}
     stands = caught(errors.OrderError, desk.confirm, order, **wanted).order
-    kept = 1 if if_refused == "keep" else 0
-    assert sorted(states(stands)) == ["cancelled"] * (3 - kept) + ["confirmed"] * kept
-    assert stands.state == ("partial" if kept else "cancelled")
-    expected = {"confirmed": "ticketed", "cancelled": "voided"}
-    assert stages(desk, stands) == [expected[one] for one in states(stands)]
+    assert (stands.state, sorted(states(stands))) == (state, parts)
+    stage_of = {"confirmed": "ticketed", "cancelled": "voided"}
+    assert stages(desk, stands) == [stage_of[part] for part in states(stands)]
     resume(desk, order)
 
 
-def test_a_lost_confirmation_counts_and_two_town_names_become_two_bookings(desk):
-    order = desk.hold()
-    desk.ferry.bookings.confirm(order.parts[0].booking_id)
+def test_lost_confirmation_counts(desk, held):
+    desk.ferry.bookings.confirm(held.parts[0].booking_id)
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert desk.confirm(order).state == "confirmed"
-    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
-    found = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)
-    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
-    order = desk.run(orders.hold, found[0].select(), passengers=party)
-    order = desk.confirm(order, expect_totals=found[0].prices)
-    assert (order.state, len(order.parts)) == ("confirmed", 2)
+    assert desk.confirm(held).state == "confirmed"
 
 
-def test_an_order_whose_tickets_are_being_issued_is_resumed_again_and_not_settled(desk):
+def test_confirmation_that_was_settled_as_not_done_is_named(desk, held):
+    desk.sandbox.faults.add("cut_before", "bookings.confirm")
+    assert caught(errors.OrderError, desk.confirm, held).outcome == "unknown"
+    (entry,) = desk.journal.unresolved()
+    desk.journal.settle(entry, happened=False)
+    settled = resume(desk, held)
+    assert "confirm has not happened" in str(settled)
+    assert settled.order.state == "cancelled"
+
+
+@pytest.fixture
+def issuing(desk):
+    """An order of one booking whose confirmation was lost, and whose ticket is being issued."""
     desk.sandbox.clock.freeze()
     trip = {"on": DAY, "passengers": TRAVELLERS, "companies": ["FRSIBERIA"]}
-    trips = desk.ferry.trips.search("Tarifa", "MATNG", **trip)
-    order = desk.run(orders.hold, [trips[0].select()], passengers=PASSENGERS)
+    selection = desk.ferry.trips.search("Tarifa", "MATNG", **trip)[0].select()
+    order = desk.run(orders.hold, [selection], passengers=PASSENGERS)
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
     assert caught(errors.OrderError, desk.confirm, order).order.state == "unknown"
     assert desk.booking(order).stage == "in_progress"
-    again = resume(desk, order)
+    return order
+
+
+def test_order_is_resumed_when_its_tickets_are_issued(desk, issuing):
+    again = resume(desk, issuing)
     assert "being issued: resume the order again" in str(again)
     assert "settle" not in str(again)
     assert again.outcome == "unknown"
-    assert [one.id for one in orders.unfinished(journal=desk.journal)] == [order.id]
+    assert [order.id for order in orders.unfinished(journal=desk.journal)] == [issuing.id]
+
     desk.sandbox.clock.advance(600)
-    assert desk.run(orders.resume, order.id).state == "confirmed"
+    assert desk.run(orders.resume, issuing.id).state == "confirmed"
     assert desk.sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk):
-    old = desk.confirm(desk.hold(1))
+# ---- cancel -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fee(desk, confirmed):
+    """What cancelling the paid bookings costs."""
+    fees = [desk.ferry.bookings.cancel_fee(part.booking_id) for part in confirmed.parts]
+    return sum(fee.penalty_amount for fee in fees)
+
+
+def refused_cancellation(desk, order, **limits):
+    call = (desk.run, orders.cancel, order)
+    return caught(errors.PenaltyExceededError, *call, max_penalty=limits)
+
+
+def test_limit_of_a_cancellation_is_the_sum_of_fees(desk, confirmed, fee):
+    error = refused_cancellation(desk, confirmed, EUR=fee - Decimal("0.01"))
+    assert (error.penalty, error.currency) == (fee, "EUR")
+    assert stages(desk, confirmed) == ["ticketed", "ticketed"]
+
+    assert desk.run(orders.cancel, confirmed, max_penalty={"EUR": fee}).state == "cancelled"
+    assert stages(desk, confirmed) == ["voided", "voided"]
+
+
+def test_fees_in_another_currency_are_refused(desk, confirmed, fee):
+    error = refused_cancellation(desk, confirmed, USD=fee)
+    assert (error.penalty, error.currency) == (fee, "EUR")
+    assert (error.limit, error.expected_currency) == (fee, "USD")
+    assert str(error) == (
+        f"the cancellation costs {fee:.2f} EUR, the limit is {fee:.2f} USD, "
+        "which is in another currency: pass an amount in EUR"
+    )
+    assert stages(desk, confirmed) == ["ticketed", "ticketed"]
+
+
+# ---- change -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def old(desk):
+    """An order of one paid booking, to be changed."""
+    return desk.confirm(desk.hold(1))
+
+
+def test_change_with_a_limit_in_another_currency_is_refused(desk, old):
     caught(errors.PenaltyExceededError, change, desk, old, max_penalty={"USD": 1000})
+    assert desk.booking(old).stage == "ticketed"
+
+
+def test_change_at_another_price_keeps_the_old_booking(desk, old):
     dearer = caught(errors.OrderError, change, desk, old, expect_totals={"EUR": 1})
     assert isinstance(dearer.cause, errors.PriceChangedError)
     assert states(dearer.order) == ["cancelled", "confirmed"]
     assert desk.booking(old).stage == "ticketed"
+
+
+def test_change_replaces_the_old_booking(desk, old):
     changed = change(desk, old)
     assert (changed.kind, changed.state) == ("change", "confirmed")
     assert [part.role for part in changed.parts] == ["new", "old"]
     assert changed.totals == old.totals
     assert (desk.booking(changed).stage, desk.booking(old).stage) == ("ticketed", "voided")
+
+
+def test_cancelled_booking_is_not_changed(desk, old):
+    desk.ferry.bookings.cancel(old.parts[0].booking_id)
     entries = desk.journal.entries()
-    refused = caught(errors.InvalidInputError, change, desk, old)  # it was cancelled
-    assert (refused.field, desk.journal.entries()) == ("booking_id", entries)
+    error = caught(errors.InvalidInputError, change, desk, old)
+    assert (error.field, desk.journal.entries()) == ("booking_id", entries)
 
 
-def test_a_change_that_leaves_both_says_so_and_a_confirmation_settled_as_not_done_is_named(desk):
+@pytest.fixture
+def both_stand(desk, old):
+    """The error of a change that could not cancel the old booking."""
     desk.sandbox.faults.add("refused", "bookings.cancel")
-    refused = caught(errors.OrderError, change, desk, desk.confirm(desk.hold(1)))
-    order = refused.order
+    return caught(errors.OrderError, change, desk, old)
+
+
+def test_change_that_leaves_both_bookings_says_so(desk, both_stand):
+    order = both_stand.order
     assert (order.state, states(order)) == ("partial", ["confirmed", "confirmed"])
-    assert refused.cause is order.parts[1].error
+    assert both_stand.cause is order.parts[1].error
     assert "ConflictError, HTTP 409" in str(resume(desk, order))
+
+
+def test_old_booking_may_be_cancelled_by_itself(desk, both_stand):
+    order = both_stand.order
+    resume(desk, order)
     desk.ferry.bookings.cancel(order.parts[1].booking_id)
     assert desk.run(orders.resume, order.id).state == "confirmed"
-    order = desk.hold()
-    desk.sandbox.faults.add("cut_before", "bookings.confirm")
-    assert caught(errors.OrderError, desk.confirm, order).outcome == "unknown"
-    (entry,) = desk.journal.unresolved()
-    desk.journal.settle(entry, happened=False)
-    settled = resume(desk, order)
-    assert "confirm has not happened" in str(settled)
-    assert settled.order.state == "cancelled"
 
 
-@pytest.mark.parametrize("reads", range(4))
-def test_a_refund_that_falls_at_any_time_stops_a_change(desk, reads):
-    old = desk.confirm(desk.hold(1))
-    high = {"field": "refund_amount", "value": "50.00"}
-    desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1 + reads, **high)
-    fee = desk.ferry.bookings.cancel_fee(old.parts[0].booking_id)
-    limits = {"max_penalty": {"EUR": fee.penalty_amount}}
-    if reads:
-        cause = caught(errors.OrderError, change, desk, old, **limits).cause
-    else:
-        limits["min_refund"] = {"EUR": fee.refund_amount}
-        cause = caught(errors.PenaltyExceededError, change, desk, old, **limits)
-    assert isinstance(cause, errors.PenaltyExceededError)
-    assert (cause.min_refund, cause.refund) == (Decimal("50.00"), 0)
+HIGH_REFUND = {"field": "refund_amount", "value": "50.00"}
+
+
+def check_refund(desk, old, error):
+    assert (error.min_refund, error.refund) == (Decimal("50.00"), 0)
     assert desk.booking(old).stage == "ticketed"
-    assert desk.sandbox.counters.requests["bookings.cancel"] == (reads == 1)  # the new one
-    assert desk.sandbox.counters.requests["bookings.create"] == 1 + (reads > 0)
 
 
-def test_what_is_refused_begins_no_order_and_an_earlier_journal_gets_its_table(desk):
-    (one,) = desk.selections(1)
-    bad = {"availability_id": "a"}
-    who = {"passengers": PASSENGERS}
-    good = {"to": one, **who, "expect_totals": {"EUR": 1}, "max_penalty": {}}
-    for field, call, subject, arguments in [
-        ("selections[1][0].tariff_id", orders.hold, [one, [bad]], who),
-        ("selections", orders.hold, [], who),
-        ("passengers", orders.hold, [one], {"passengers": []}),
-        ("order_id", orders.resume, "none", {}),
-        ("to[0].tariff_id", orders.change, "b", good | {"to": [bad]}),
-        ("expect_totals", orders.change, "b", good | {"expect_totals": {}}),
-    ]:
-        assert caught(errors.InvalidInputError, desk.run, call, subject, **arguments).field == field
-    assert desk.journal.entries() == ()
+def test_refund_below_the_limit_stops_a_change(desk, old):
+    booking_id = old.parts[0].booking_id
+    desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1, **HIGH_REFUND)
+    fee = desk.ferry.bookings.cancel_fee(booking_id)
+    limits = {
+        "max_penalty": {"EUR": fee.penalty_amount},
+        "min_refund": {"EUR": fee.refund_amount},
+    }
+    check_refund(desk, old, caught(errors.PenaltyExceededError, change, desk, old, **limits))
+    assert desk.sandbox.counters.requests["bookings.create"] == 1
+    assert desk.sandbox.counters.requests["bookings.cancel"] == 0
+
+
+@pytest.mark.parametrize(("reads", "cancelled"), [(1, ["new"]), (2, []), (3, [])])
+def test_refund_that_falls_later_stops_a_change(desk, old, reads, cancelled):
+    booking_id = old.parts[0].booking_id
+    desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1 + reads, **HIGH_REFUND)
+    fee = desk.ferry.bookings.cancel_fee(booking_id)
+    limits = {"max_penalty": {"EUR": fee.penalty_amount}}
+    cause = caught(errors.OrderError, change, desk, old, **limits).cause
+    assert isinstance(cause, errors.PenaltyExceededError)
+    check_refund(desk, old, cause)
+    assert desk.sandbox.counters.requests["bookings.create"] == 2
+    assert desk.sandbox.counters.requests["bookings.cancel"] == len(cancelled)
+
+
+# ---- Arguments, and the journal ---------------------------------------------------------------
+
+BAD = {"availability_id": "a"}
+"""A selection without a tariff."""
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "selections[1][0].tariff_id",
+        "selections",
+        "passengers",
+        "order_id",
+        "to[0].tariff_id",
+        "expect_totals",
+    ],
+)
+def test_invalid_argument_begins_no_order(desk, field):
+    (selection,) = desk.selections(1)
+    good = {
+        "to": selection,
+        "passengers": PASSENGERS,
+        "expect_totals": {"EUR": 1},
+        "max_penalty": {},
+    }
+    match field:
+        case "selections[1][0].tariff_id":
+            call = partial(orders.hold, passengers=PASSENGERS)
+            subject = [selection, [BAD]]
+        case "selections":
+            call = partial(orders.hold, passengers=PASSENGERS)
+            subject = []
+        case "passengers":
+            call = partial(orders.hold, passengers=[])
+            subject = [selection]
+        case "order_id":
+            call = orders.resume
+            subject = "none"
+        case "to[0].tariff_id":
+            call = partial(orders.change, **good | {"to": [BAD]})
+            subject = "b"
+        case "expect_totals":
+            call = partial(orders.change, **good | {"expect_totals": {}})
+            subject = "b"
+    assert caught(errors.InvalidInputError, desk.run, call, subject).field == field
+    assert desk.journal.entries() == desk.journal.load_orders() == ()
+
+
+def test_read_only_client_begins_no_order(desk):
     view = desk.ferry.with_options(read_only=True)
-    caught(errors.ReadOnlyError, orders.hold, view, [one], **who, journal=desk.journal)
-    assert desk.journal.load_orders() == ()
+    arguments = {"passengers": PASSENGERS, "journal": desk.journal}
+    caught(errors.ReadOnlyError, orders.hold, view, desk.selections(1), **arguments)
+    assert desk.journal.entries() == desk.journal.load_orders() == ()
+
+
+def test_earlier_journal_gets_its_table(desk):
     with desk.journal._engine.connect() as connection:
         desk.journal.entries()  # makes the tables
         connection.exec_driver_sql("DROP TABLE ferry_journal_orders")
@@ -244,26 +422,43 @@ def test_what_is_refused_begins_no_order_and_an_earlier_journal_gets_its_table(d
     assert desk.journal.forget(older_than=0) == 0
     order = desk.hold(1)
     assert orders.get(order.id, journal=desk.journal) == order
-    (record,) = desk.journal.load_orders(order.id)
+
+
+def test_second_program_cannot_save_an_order(desk, held):
+    (record,) = desk.journal.load_orders(held.id)
     desk.journal.save_order(record)
     with pytest.raises(errors.JournalError, match="another program"):
         desk.journal.save_order(record)
 
 
-def test_forgetting_keeps_what_an_unfinished_order_needs(desk):
-    held = desk.hold(1)
+@pytest.fixture
+def settled_hold(desk):
+    """An unfinished order whose entry is settled as not happened, and the id of the entry."""
     desk.sandbox.faults.add("lose_reply", "bookings.create")
-    left = hold(desk, 1).order
+    order = hold(desk, 1).order
     (entry,) = desk.journal.unresolved()
     desk.journal.settle(entry, happened=False)
+    return order, entry.id
+
+
+def test_finished_order_is_forgotten(desk):
+    order = desk.hold(1)
     desk.journal.forget(older_than=0)
-    assert [one.id for one in desk.journal.entries()] == [entry.id]
-    caught(errors.InvalidInputError, orders.get, held.id, journal=desk.journal)
-    resume(desk, left)
+    caught(errors.InvalidInputError, orders.get, order.id, journal=desk.journal)
+
+
+def test_entry_is_forgotten_when_its_order_ends(desk, settled_hold):
+    order, entry_id = settled_hold
+    desk.journal.forget(older_than=0)
+    assert [entry.id for entry in desk.journal.entries()] == [entry_id]
+
+    resume(desk, order)
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
     assert desk.journal.entries() == desk.journal.load_orders() == ()
 
+
+# ---- A failed reply that names a booking ------------------------------------------------------
 
 ODD = {"field": "currency", "value": "?"}
 """The details of a fault that makes a created booking unreadable."""
@@ -306,7 +501,7 @@ def test_named_booking_that_is_not_there_stays_unknown(desk, named):
 
 def test_booking_on_record_is_known_after_a_crash(desk, named):
     (record,) = desk.journal.load_orders()
-    plan = Intended.of(record.id, record.content)
+    plan = OrderPlan.of(record.id, record.content)
     plan.parts[1] = OrderPart()  # the process ended before it saved the order again
     desk.journal.save_order(replace(record, content=plan.to_text()))
     assert orders.get(record.id, journal=desk.journal).parts[1] == replace(
@@ -315,30 +510,40 @@ def test_booking_on_record_is_known_after_a_crash(desk, named):
     assert desk.run(orders.resume, record.id).state == "held"
 
 
-def test_resumed_order_keeps_the_text_of_its_cause(desk):
-    old = desk.confirm(desk.hold(1))
+# ---- What is kept on record -------------------------------------------------------------------
+
+
+def test_resumed_order_keeps_the_text_of_its_cause(desk, old):
     dearer = caught(errors.OrderError, change, desk, old, expect_totals={"EUR": 1})
     again = resume(desk, dearer.order)
     assert str(again.cause) == str(dearer.cause)
     assert "expected 1.00 EUR" in str(again)
 
 
-def test_resumed_order_keeps_the_code_and_not_the_words(desk):
-    desk.sandbox.faults.add("refused", "bookings.create", after=1)
-    refused = hold(desk, 2)
-    again = resume(desk, refused.order)
-    assert refused.cause.code in str(again)
-    assert refused.cause.message not in str(again)
+def test_resumed_order_keeps_the_code_alone(desk, refused_hold):
+    again = resume(desk, refused_hold.order)
+    assert refused_hold.cause.code in str(again)
+    assert refused_hold.cause.message not in str(again)
 
 
-def test_a_damaged_order_takes_no_other_with_it(desk, url):
-    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1, times=None)
-    damaged, whole = hold(desk, 2).order, hold(desk, 2).order
-    run_sql(url, f"UPDATE ferry_journal_orders SET content = 'x' WHERE id = '{damaged.id}'")  # noqa: S608 -- an id of the test
+@pytest.fixture
+def damaged(desk, url):
+    """An unfinished order whose record is damaged."""
+    desk.sandbox.faults.add("lose_reply", "bookings.create", times=None)
+    order = hold(desk, 1).order
+    run_sql(url, f"UPDATE ferry_journal_orders SET content = 'x' WHERE id = '{order.id}'")  # noqa: S608 -- an id of the test
+    return order
+
+
+def test_damaged_order_takes_no_other_with_it(desk, damaged):
+    whole = hold(desk, 2).order
     first, second = orders.unfinished(journal=desk.journal)
     assert (first.id, first.state) == (damaged.id, "unknown")
     assert isinstance(first.parts[0].error, errors.JournalError)
     assert damaged.id in str(first.parts[0].error)
     assert second == whole
+
+
+def test_damaged_order_is_not_resumed(desk, damaged):
     with pytest.raises(errors.JournalError, match=damaged.id):
         desk.run(orders.resume, damaged.id)

@@ -28,7 +28,7 @@ from fork_client import NUMBER
 IMPORTS = (
     *("anyio._backends._asyncio", "encodings.idna", "ferry_sdk._transport.default_client"),
     *("ferry_sdk._transport.pools", "ferry_sdk.agents.stdio.run", "ferry_sdk.cli.app"),
-    *("ferry_sdk.cli.commands.calendar", "ferry_sdk.cli.commands.catalogue"),
+    *("ferry_sdk.cli.commands.calendar", "ferry_sdk.cli.commands.ports"),
     *("ferry_sdk.cli.commands.book", "ferry_sdk.cli.commands.cancel"),
     *("ferry_sdk.cli.commands.change", "ferry_sdk.cli.commands.conform"),
     *("ferry_sdk.cli.commands.journal", "ferry_sdk.cli.commands.reconcile"),

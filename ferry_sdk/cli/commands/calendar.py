@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.search import (
-    ARRIVE,
-    DEPART,
-    FareOptions,
-    day_option,
-)
-from ferry_sdk.cli.orders.trips import (
-    check_route,
-    report_members,
-    warn_of_missing,
-)
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
 from ferry_sdk.cli.terminal.output import (
@@ -28,6 +18,8 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
     warn,
 )
+from ferry_sdk.cli.trips.options import ARRIVE, DEPART, FareOptions, day_option
+from ferry_sdk.cli.trips.searches import check_route, report_members, warn_of_missing
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
 
 _BAR = 16
@@ -47,18 +39,17 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    vehicle, party = options.vehicle or None, options.party
-    wanted: dict[str, Any] = {**options.members, "vehicle": vehicle, "passengers": party}
+    wanted: dict[str, Any] = {
+        **options.members,
+        "vehicle": options.vehicle or None,
+        "passengers": options.party,
+    }
     with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
         prices = ferry.trips.calendar(origin, destination, start=start, end=end, **wanted)
+
     if common.as_json:
-        days = [
-            to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
-            for day in prices.values()
-        ]
-        cheapest = prices.cheapest and prices.cheapest.day.isoformat()
-        print_json({"days": days, "cheapest": cheapest, "report": report_members(prices.report)})
+        print_json(_document(prices))
     else:
         _print_calendar(prices)
         warn_of_missing(prices.report)
@@ -67,20 +58,47 @@ def calendar(
     return Exit.DONE if prices.cheapest else Exit.REJECTED
 
 
+def _document(prices: PriceCalendar) -> dict[str, object]:
+    """Return the JSON document of a calendar."""
+    return {
+        "days": [_day_members(day) for day in prices.values()],
+        "cheapest": prices.cheapest and prices.cheapest.day.isoformat(),
+        "report": report_members(prices.report),
+    }
+
+
+def _day_members(day: CalendarDay) -> dict[str, object]:
+    members: dict[str, object] = to_jsonable_python(day)
+    return members | {"price": amount_member(day.price, day.currency)}
+
+
 def _print_calendar(prices: PriceCalendar) -> None:
     highest = max((day.price for day in prices.values() if day.price), default=None)
-
-    def row(day: CalendarDay) -> list[object]:
-        name = f"{day.day:%a %d %b %Y}"
-        unreadable = f"{day.unreadable} could not be read" if day.unreadable else None
-        if day.price is None or day.currency is None or day.depart_at is None:
-            return [name, "no fare", "", "", "", unreadable]
-        width = round(_BAR * (day.price / highest)) if highest else 0
-        price, bar = money(day.price, day.currency), "█" * max(width, 1)
-        remarks = ["cheapest" if day is prices.cheapest else None, unreadable]
-        remark = ", ".join(filter(None, remarks))
-        return [name, price, bar, day.company, f"{day.depart_at:%H:%M}", remark]
-
+    rows = [
+        _cells(day, highest=highest, is_cheapest=day is prices.cheapest) for day in prices.values()
+    ]
     heads = ("day", "price from", "", "company", "leaves", "")
-    rows = [row(day) for day in prices.values()]
     print_table(heads, rows, right=("price from",), title=prices.route)
+
+
+def _cells(day: CalendarDay, *, highest: Decimal | None, is_cheapest: bool) -> list[object]:
+    """Return the row of a day. Its bar is as long as its price is, beside the highest of all."""
+    name = f"{day.day:%a %d %b %Y}"
+    unreadable = f"{day.unreadable} could not be read" if day.unreadable else ""
+    if day.price is None or day.currency is None or day.depart_at is None:
+        return [name, "no fare", "", "", "", unreadable]
+
+    width = 0
+    if highest:
+        width = round(_BAR * (day.price / highest))
+    remarks = ["cheapest"] if is_cheapest else []
+    if unreadable:
+        remarks.append(unreadable)
+    return [
+        name,
+        money(day.price, day.currency),
+        "█" * max(width, 1),
+        day.company,
+        f"{day.depart_at:%H:%M}",
+        ", ".join(remarks),
+    ]

@@ -1,7 +1,8 @@
 """`ferry confirm`: show the total and ask before sending.
 
-What was shown is what is sent: the amounts and their currency go with the request as its guard. A
-booking that is confirmed or cancelled already is a result and no failure, and nothing is asked.
+The total that was shown goes with the request as its guard: at any other total, nothing is
+confirmed. A booking that is confirmed or cancelled already is a result and no failure, and nothing
+is asked.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import typer
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.errors import print_written
+from ferry_sdk.cli.terminal.errors import print_write
 from ferry_sdk.cli.terminal.options import (
     Common,
     OptionalJournalUrl,
@@ -23,12 +24,7 @@ from ferry_sdk.cli.terminal.options import (
     option,
     parse_amount,
 )
-from ferry_sdk.cli.terminal.output import (
-    error_console,
-    moment,
-    print_facts,
-    show_progress,
-)
+from ferry_sdk.cli.terminal.output import error_console, moment, print_details, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -60,59 +56,99 @@ def confirm(
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
-        done: Any = result_of_earlier(ferry, record, booking, "bookings.confirm", booking_id)
-        is_new = done is None
+        result: Any = result_of_earlier(
+            ferry, record, target=booking, operation="bookings.confirm", some_id=booking_id
+        )
+        is_new = result is None
         if is_new:
-            check_stage(booking.stage, "confirmed", "BOOKING")
-            if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
-                problem = "it is paid already, and its tickets are being issued"
-                raise InvalidInputError(problem, field="BOOKING")
-            total, currency = booking.total_price, booking.currency
-            if expect_total is not None and expect_total != total:
-                raise PriceChangedError(expected=expect_total, found=total, currency=currency)
-            name, price = f"{booking.booking_reference}, {booking.stage}", money(total, currency)
-            facts = [("booking", name), ("total", price), ("expires", moment(booking.expire_at))]
-            print_facts(*facts, on=error_console())
+            _check(booking, expect_total)
+            price = money(booking.total_price, booking.currency)
+            print_details(
+                ("booking", f"{booking.booking_reference}, {booking.stage}"),
+                ("total", price),
+                ("expires", moment(booking.expire_at)),
+                on=error_console(),
+            )
             ask_consent(f"Confirm it for {price}?", yes=yes)
             try:
                 with show_progress("Confirming"):
-                    done = ferry.bookings.confirm(booking_id, expect_total=total, currency=currency)
+                    result = ferry.bookings.confirm(
+                        booking_id, expect_total=booking.total_price, currency=booking.currency
+                    )
             except AlreadyDoneError as error:
-                done, is_new = error.result, False
-    facts = [
-        ("status", done.status if is_new else "already confirmed"),
-        ("ticket", done.ticket_number),
-        ("ticket id", done.ticket_id),
-        ("voucher", f"ferry voucher {done.ticket_id}"),
-    ]
-    document = {"confirmation": done.model_dump(mode="json")}
+                result = error.result
+                is_new = False
+    _print_result(booking_id, result, is_new=is_new, as_json=common.as_json)
+
+
+def _check(booking: Booking, expect_total: Decimal | None) -> None:
+    """Raise if a booking cannot be confirmed, or not at this total, before anybody is asked."""
+    check_stage(booking.stage, "confirmed", "BOOKING")
+    if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
+        problem = "it is paid already, and its tickets are being issued"
+        raise InvalidInputError(problem, field="BOOKING")
+    if expect_total is not None and expect_total != booking.total_price:
+        raise PriceChangedError(
+            expected=expect_total, found=booking.total_price, currency=booking.currency
+        )
+
+
+def _print_result(
+    booking_id: str,
+    result: Any,  # noqa: ANN401 -- a confirmation, of this command or of an earlier write
+    *,
+    is_new: bool,
+    as_json: bool,
+) -> None:
+    document = {"confirmation": result.model_dump(mode="json")}
     if not is_new:
         document["already_done"] = True
-    print_written("it was confirmed", booking_id, document, facts, as_json=common.as_json)
+    print_write(
+        "it was confirmed",
+        booking_id,
+        document=document,
+        details=[
+            ("status", result.status if is_new else "already confirmed"),
+            ("ticket", result.ticket_number),
+            ("ticket id", result.ticket_id),
+            ("voucher", f"ferry voucher {result.ticket_id}"),
+        ],
+        as_json=as_json,
+    )
 
 
 def result_of_earlier(
     ferry: Ferry,
     recorder: CommandJournal | None,
-    record: Booking | Ticket,
+    *,
+    target: Booking | Ticket,
     operation: str,
     some_id: str,
 ) -> Any:  # noqa: ANN401 -- the result of the operation
-    """Return the result of a write whose effect the record shows; else None.
+    """Return the result of an earlier write whose effect a record shows; None without one.
 
-    The same writes that the journal has as unresolved are recorded as done.
+    The writes of the same effect that the journal has as unresolved are recorded as done.
+
+    Args:
+        ferry: The client.
+        recorder: The journal of the command; None without one.
+        target: The booking or the ticket that was read.
+        operation: The write that the command would send.
+        some_id: The id of the target.
     """
     row = SAFETY[operation]
     back = read_back(row, {row.confirmed_by[0].subject: some_id})
-    if back is None or not back.shows(record):
+    if back is None or not back.shows(target):
         return None
-    for entry in () if recorder is None else recorder.unresolved():
+
+    unresolved = () if recorder is None else recorder.unresolved()
+    for entry in unresolved:
         earlier = SAFETY.get(entry.operation)
-        is_same = earlier is not None and earlier.effect == row.effect
-        if is_same and some_id in entry.subject.values():
+        has_effect = earlier is not None and earlier.effect == row.effect
+        if has_effect and some_id in entry.subject.values():
             with suppress(OutcomeUnknownError):
                 ferry.recover(entry)
-    return back.result(record)
+    return back.result(target)
 
 
 def check_stage(status: Stage | TicketStatus, action: str, argument: str) -> None:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,6 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
-from ferry_sdk.cli.orders.trips import unreadable_members
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, Yes, option, parse_amount, problem_of
 from ferry_sdk.cli.terminal.output import (
@@ -26,6 +26,7 @@ from ferry_sdk.cli.terminal.output import (
     warn,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
+from ferry_sdk.cli.trips.searches import unreadable_members
 from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.errors import InvalidInputError
@@ -59,36 +60,55 @@ def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> Exit:
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
     """
-    max_price = options.max_price
-    booking, ticket = options.booking, options.ticket
-    if options.book != (max_price is not None):
-        raise typer.BadParameter("--book and --max-price require each other")
-    if options.book and (booking or ticket):
-        raise typer.BadParameter("--book has a booking of its own, so omit --booking and --ticket")
-
-    def approve(sailing: Availability, tariff: Tariff) -> None:
-        price = money(tariff.amount, tariff.currency)
-        where = f"{sailing.depart_name} to {sailing.arrive_name}, {moment(sailing.depart_at)}"
-        ask_consent(f"Book {where}, from {price}, unpaid, and cancel it?", yes=yes)
-
+    _check(options)
     with common.open_client() as ferry:
-        if max_price is not None:
+        if options.max_price is not None:
             report = check_with_booking(
-                ferry, max_price=max_price, currency=options.currency, approve=approve
+                ferry,
+                max_price=options.max_price,
+                currency=options.currency,
+                approve=partial(_approve, yes=yes),
             )
         else:
             with show_progress("Reading"):
-                report = check(ferry, booking_id=booking, ticket_id=ticket)
+                report = check(
+                    ferry,
+                    booking_id=options.booking,
+                    ticket_id=options.ticket,
+                )
+
     if options.profile is not None:
         _write(options.profile, report)
     if common.as_json:
-        members = {**asdict(report), "unreadable": unreadable_members(report.unreadable)}
-        print_json({"conformance": {**members, "profile": report.profile()}})
+        print_json({"conformance": _members(report)})
     else:
         _print(report)
     if report.left is not None:
         return Exit.UNKNOWN
     return Exit.FAILED if report.differs else Exit.DONE
+
+
+def _check(options: CheckOptions) -> None:
+    """Raise BadParameter if the options exclude each other."""
+    if options.book != (options.max_price is not None):
+        raise typer.BadParameter("--book and --max-price require each other")
+    if options.book and (options.booking or options.ticket):
+        raise typer.BadParameter("--book has a booking of its own, so omit --booking and --ticket")
+
+
+def _approve(sailing: Availability, tariff: Tariff, *, yes: bool) -> None:
+    price = money(tariff.amount, tariff.currency)
+    where = f"{sailing.depart_name} to {sailing.arrive_name}, {moment(sailing.depart_at)}"
+    ask_consent(f"Book {where}, from {price}, unpaid, and cancel it?", yes=yes)
+
+
+def _members(report: ConformanceReport) -> dict[str, object]:
+    """Return a report as a JSON object."""
+    return {
+        **asdict(report),
+        "unreadable": unreadable_members(report.unreadable),
+        "profile": report.profile(),
+    }
 
 
 def _write(file: Path, report: ConformanceReport) -> None:
@@ -102,11 +122,12 @@ def _print(report: ConformanceReport) -> None:
     """Print the rows that a check can show, and what is assumed instead of what differs."""
     can_be_seen = {assumption.id for assumption in ASSUMPTIONS if assumption.probe in PROBES}
     rows = [row for row in report.rows if row.id in can_be_seen]
-    table = [(row.id, row.verdict, row.seen) for row in rows]
-    print_table(["assumption", "verdict", "seen"], table)
+    heads = ("assumption", "verdict", "seen")
+    print_table(heads, [(row.id, row.verdict, row.seen) for row in rows])
     for row in rows:
         if row.verdict == "differs":
             say(f"{row.id}: {row.seen}, but assumed: {row.assumption}")
+
     if report.unreadable:
         warn(f"{describe_unreadable(report.unreadable)}: the rows tell of the others alone")
     verdicts = Counter(row.verdict for row in rows)

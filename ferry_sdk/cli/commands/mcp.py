@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.cli.terminal.options import (
     OptionalJournalUrl,
     open_journal,
@@ -18,6 +17,7 @@ from ferry_sdk.cli.terminal.options import (
     parse_amount,
 )
 from ferry_sdk.cli.terminal.output import note
+from ferry_sdk.cli.trips.files import read_travellers
 
 
 class Limit(NamedTuple):
@@ -28,10 +28,11 @@ class Limit(NamedTuple):
 
 
 def _parse_limit(value: str) -> Limit:
-    currency, _, most = value.partition("=")
+    """Parse a limit such as EUR=500; raise ValueError otherwise."""
+    currency, _, amount = value.partition("=")
     if len(currency) != len("EUR") or not currency.isalpha():
         raise ValueError("use the form EUR=500")
-    return Limit(currency.upper(), str(parse_amount(most)))
+    return Limit(currency.upper(), str(parse_amount(amount)))
 
 
 _Limits = Annotated[list[Limit] | None, option("EUR=500", parse=_parse_limit)]
@@ -75,15 +76,22 @@ def mcp(*, options: ServerOptions) -> None:
         note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
     if str(options.travellers) == "-":
         raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
+
     party = read_travellers(options.travellers) if options.travellers else ()
     journal = open_journal(options.journal, may_be_new=True) if options.journal else nullcontext()
-    tools = options.tools
     with journal as record:
         parsed: dict[str, Any] = {
-            "tools": tools if tools in {"journey", "all"} else tools.split(","),
+            "tools": _parse_tools(options.tools),
             "spend_limit": dict(options.spend_limit or ()) or None,
             "penalty_limit": dict(options.penalty_limit or ()) or None,
             "journal": record,
             "travellers": {f"t{number}": who for number, who in enumerate(party, 1)} or None,
         }
         serve(**vars(options) | parsed)
+
+
+def _parse_tools(value: str) -> str | list[str]:
+    """Return "journey" or "all", or the names of tools, which commas separate."""
+    if value in {"journey", "all"}:
+        return value
+    return value.split(",")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ from ferry_sdk import aftersales
 from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS, Discrepancy
-from ferry_sdk.cli.commands.journal import entry_members
+from ferry_sdk.cli.commands.journal.output import entry_members
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal, read_input
 from ferry_sdk.cli.terminal.output import (
@@ -57,20 +57,16 @@ def reconcile(
         show_progress("Reading the bookings"),
     ):
         report = aftersales.reconcile(ferry, record, payments)
-    rows = report.rows()
+
     if report.unresolved:
         writes = count(len(report.unresolved), "unresolved write")
         warn(f"{writes} in the journal; run `ferry journal list --state unresolved`")
+    rows = report.rows()
     if common.as_json:
         print_json({"reconciliation": _document(report)})
     elif rows:
-        heads = ["problem", "booking", "expected", "found"]
-        table: list[tuple[object, ...]] = []
-        for kind, row in rows:
-            expected, found = _amount(row.expected, row.currency), _amount(row.found, row.currency)
-            if kind == "total_differs" and row.found is None:
-                found = "another currency"
-            table.append((kind.replace("_", " "), row.booking_id, expected, found))
+        heads = ("problem", "booking", "expected", "found")
+        table = [_cells(kind, discrepancy) for kind, discrepancy in rows]
         print_table(heads, table, right=("expected", "found"))
     else:
         say(f"{count(len(payments), 'payment')}, no discrepancy.")
@@ -112,15 +108,36 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
         return Payment.model_validate(members)
     except ValidationError as error:
         column, problem = path_of(error)
-    problem = problem if members[column] else "expected a value"
+    if members[column] is None:
+        problem = "expected a value"
     raise InvalidInputError(problem, field=f"{where}, column {column}")
 
 
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
+    document = {kind: _members(getattr(report, kind)) for kind in KINDS}
+    document["unresolved"] = [entry_members(entry) for entry in report.unresolved]
+    return document
+
+
+def _members(discrepancies: Iterable[Discrepancy]) -> list[dict[str, object]]:
     names = Discrepancy.__dataclass_fields__
-    lists = {kind: [members_of(row, *names) for row in getattr(report, kind)] for kind in KINDS}
-    return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
+    return [members_of(discrepancy, *names) for discrepancy in discrepancies]
+
+
+def _cells(kind: str, discrepancy: Discrepancy) -> tuple[str, ...]:
+    """Return a row of the table."""
+    seen = _amount(discrepancy.found, discrepancy.currency)
+    if kind == "total_differs" and discrepancy.found is None:
+        seen = "another currency"
+    return (
+        kind.replace("_", " "),
+        discrepancy.booking_id,
+        _amount(discrepancy.expected, discrepancy.currency),
+        seen,
+    )
 
 
 def _amount(value: Decimal | None, currency: str | None) -> str:
-    return "not known" if value is None else money(value, currency or "")
+    if value is None:
+        return "not known"
+    return money(value, currency or "")

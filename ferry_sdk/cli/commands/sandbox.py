@@ -1,11 +1,9 @@
-"""`ferry sandbox`, `ferry openapi` and `ferry demo`: the local service."""
+"""`ferry sandbox`: the local service."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +11,11 @@ import typer
 
 from ferry_sdk.cli.terminal.options import option
 
-_MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
+_MOMENT_FORMATS = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
 
 
 def _check_moment(moment: datetime | None) -> datetime | None:
-    from ferry_sdk.sandbox import Clock  # noqa: PLC0415 -- only where it is asked for
+    from ferry_sdk.sandbox import Clock  # noqa: PLC0415 -- an extra, which the help does not need
 
     try:
         Clock(moment)
@@ -26,7 +24,7 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
-_Now = Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)]
+_Now = Annotated[datetime | None, option("MOMENT", formats=_MOMENT_FORMATS, callback=_check_moment)]
 
 
 @dataclass(frozen=True)
@@ -66,25 +64,9 @@ class ServiceOptions:
 
 def sandbox(*, options: ServiceOptions) -> None:
     """Run the local service until Ctrl-C. Prints its address and tokens first."""
-    from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
+    from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- the same
 
     try:
         serve(**vars(options))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def openapi() -> None:
-    """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
-    sandbox = import_module("ferry_sdk.sandbox")
-    pages = sandbox.load("ferry_sdk.sandbox.api.openapi.pages")
-    sys.stdout.write(pages.document().decode())
-
-
-def demo(
-    *, folder: Annotated[Path, typer.Option(help="Folder for the vouchers.")] = Path("vouchers")
-) -> None:
-    """Run a complete booking against a local service. It uses REST and MCP."""
-    from ferry_sdk.cli.demo import run  # noqa: PLC0415 -- the same
-
-    run(folder)

@@ -7,16 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-from ferry_sdk.cli.commands.search import (
-    ARRIVE,
-    DEPART,
-    PartyOptions,
-    day_option,
-)
-from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
+from ferry_sdk.cli.trips.options import ARRIVE, DEPART, PartyOptions, day_option
+from ferry_sdk.cli.trips.searches import check_route, vehicle_of
 from ferry_sdk.rate.limiter import Rate
 
 
@@ -35,24 +30,31 @@ def scan(
 
     Example: ferry scan Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F --into fares/
     """
-    from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra, only where asked for
+    from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra, which the help does not need
 
     party = options.party
     limiter = None if rate is None else Rate(f"{rate}/second")
     with common.open_client(limiter=limiter) as ferry:
         with show_progress("Reading the routes"):
             check_route(ferry, origin, destination)
-            vehicle = vehicle_of(ferry, options.vehicle).query if options.vehicle else None
-        routes, parties = [(origin, destination)], [Party("party", party, vehicle)]
-        wanted = FareScan(
-            into, routes=routes, dates=(start, end), parties=parties, companies=options.companies
+            vehicle = None
+            if options.vehicle:
+                vehicle = vehicle_of(ferry, options.vehicle).query
+        fares = FareScan(
+            into,
+            routes=[(origin, destination)],
+            dates=(start, end),
+            parties=[Party("party", party, vehicle)],
+            companies=options.companies,
         )
         try:
-            report = wanted.run(ferry)
-        except KeyboardInterrupt as stop:
-            warn(str(stop) or "nothing was asked")
+            report = fares.run(ferry)
+        except KeyboardInterrupt as interrupt:
+            warn(str(interrupt) or "nothing was asked")
             raise
-    facts = [
+
+    document = {"folder": str(into), "report": asdict(report)}
+    details = [
         ("searches", report.size),
         ("with sailings", report.answered),
         ("nothing sails", report.nothing),
@@ -60,8 +62,7 @@ def scan(
         ("could not be read", report.unreadable or None),
         ("files", into / "*.parquet"),
     ]
-    document = {"folder": str(into), "report": asdict(report)}
-    print_result(document, facts, as_json=common.as_json)
+    print_result(document, details, as_json=common.as_json)
     if report.failed:
         return Exit.NOT_SENT
     return Exit.DONE if report.answered else Exit.REJECTED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -11,7 +11,7 @@ from ferry_sdk.cli.terminal.options import Common, RecordId
 from ferry_sdk.cli.terminal.output import (
     moment,
     next_of,
-    print_facts,
+    print_details,
     print_json,
     print_table,
     say,
@@ -38,14 +38,9 @@ def show(*, some_id: RecordId, common: Common) -> None:
     with common.open_client() as ferry, show_progress("Reading"):
         record = record_of(ferry, some_id)
         fee = _fee_of_cancelled(ferry, record)
+
     if common.as_json:
-        if isinstance(record, Booking):
-            tickets = [_ticket_members(ticket) for ticket in record.tickets]
-            booking = {**record.model_dump(mode="json"), "tickets": tickets}
-            charged = {} if fee is None else {"cancellation": fee.model_dump(mode="json")}
-            print_json({"booking": booking, **charged})
-        else:
-            print_json({"ticket": _ticket_members(record)})
+        print_json(_document(record, fee))
     elif isinstance(record, Booking):
         _print_booking(record, fee)
     else:
@@ -57,15 +52,30 @@ def record_of(ferry: Ferry, some_id: str, *, ticket_first: bool = False) -> Book
 
     With `ticket_first`, the ticket is read first, and its error is the one that is raised.
     """
-    reads: list[Callable[[str], Booking | Ticket]] = [ferry.bookings.get, ferry.tickets.get]
-    first, second = reversed(reads) if ticket_first else reads
+    read_first: Callable[[str], Booking | Ticket] = ferry.bookings.get
+    read_second: Callable[[str], Booking | Ticket] = ferry.tickets.get
+    if ticket_first:
+        read_first, read_second = read_second, read_first
     try:
-        return first(some_id)
+        return read_first(some_id)
     except _NO_SUCH_RECORD as error:
         try:
-            return second(some_id)
+            return read_second(some_id)
         except APIError:
             raise error from None
+
+
+def _document(record: Booking | Ticket, fee: CancellationFee | None) -> dict[str, object]:
+    """Return the JSON document of a booking or a ticket."""
+    if isinstance(record, Ticket):
+        return {"ticket": _ticket_members(record)}
+    tickets = [_ticket_members(ticket) for ticket in record.tickets]
+    document: dict[str, object] = {
+        "booking": {**record.model_dump(mode="json"), "tickets": tickets}
+    }
+    if fee is not None:
+        document["cancellation"] = fee.model_dump(mode="json")
+    return document
 
 
 def _ticket_members(ticket: Ticket) -> dict[str, object]:
@@ -82,7 +92,7 @@ def _fee_of_cancelled(ferry: Ferry, record: Booking | Ticket) -> CancellationFee
 
 
 def _print_booking(booking: Booking, fee: CancellationFee | None) -> None:
-    print_facts(
+    print_details(
         ("booking", booking.booking_reference),
         ("id", booking.booking_id),
         ("stage", booking.stage),
@@ -98,28 +108,45 @@ def _print_booking(booking: Booking, fee: CancellationFee | None) -> None:
 
 
 def _print_ticket(ticket: Ticket) -> None:
-    vehicle = ticket.vehicle
-    kind = vehicle and words(vehicle.brand_name, vehicle.model)
+    status = [part for part in (ticket.status, ticket.direction) if part]
+    print_details(
+        ("ticket", ticket.ticket_number or "not yet issued"),
+        ("id", ticket.id),
+        ("status", ", ".join(status)),
+        *_crossings(ticket),
+        ("boarding", moment(ticket.boarding_time)),
+        ("vehicle", _vehicle(ticket)),
+    )
+    if ticket.passengers:
+        heads = ("#", "traveller", "born", "country", "document")
+        print_table(heads, [*_travellers(ticket)], right=("#",))
+
+
+def _crossings(ticket: Ticket) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each way with its departure and its arrival."""
     ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
-    crossings: list[tuple[str, tuple[str, str]]] = []
     for name, way in ways.items():
         if way and (journey := way.journey):
             leaves = f"{journey.depart_port_name} {moment(journey.depart_at)}"
             arrives = f"{journey.arrive_port_name} {moment(journey.arrive_at)}"
-            crossings.append((name, (leaves, f"→ {arrives}")))
-    print_facts(
-        ("ticket", ticket.ticket_number or "not yet issued"),
-        ("id", ticket.id),
-        ("status", ", ".join(filter(None, [ticket.status, ticket.direction]))),
-        *crossings,
-        ("boarding", moment(ticket.boarding_time)),
-        ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
-    )
-    people: list[tuple[object, ...]] = []
+            yield name, (leaves, f"→ {arrives}")
+
+
+def _vehicle(ticket: Ticket) -> str | None:
+    """Return the make and model of a vehicle, or else its type or code."""
+    vehicle = ticket.vehicle
+    if not vehicle:
+        return None
+    return words(vehicle.brand_name, vehicle.model) or vehicle.type or vehicle.code
+
+
+def _travellers(ticket: Ticket) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each traveller."""
     for number, traveller in enumerate(ticket.passengers, 1):
-        name = f"{traveller.first_name} {traveller.last_name}"
-        document = words(traveller.doc_type, traveller.doc_number)
-        people.append((number, name, traveller.birth_date, traveller.nationality, document))
-    if people:
-        heads = ("#", "traveller", "born", "country", "document")
-        print_table(heads, people, right=("#",))
+        yield (
+            number,
+            f"{traveller.first_name} {traveller.last_name}",
+            traveller.birth_date,
+            traveller.nationality,
+            words(traveller.doc_type, traveller.doc_number),
+        )

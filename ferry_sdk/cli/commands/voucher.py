@@ -11,11 +11,7 @@ import typer
 
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.options import Common, option
-from ferry_sdk.cli.terminal.output import (
-    print_json,
-    say,
-    show_progress,
-)
+from ferry_sdk.cli.terminal.output import print_json, say, show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import TicketStatus
@@ -46,19 +42,22 @@ def voucher(
     common: Common,
 ) -> None:
     """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
-    with common.open_client() as ferry, show_progress("Fetching the voucher") as now:
+    with common.open_client() as ferry, show_progress("Fetching the voucher") as update:
         ticket = _ticket_of(ferry, ticket_id)
         if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
             raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
+
         path = options.to or Path()
         if path.is_dir():
             path /= _file_name(ticket)
             if not options.force and (path.exists() or path.is_symlink()):
                 raise InvalidInputError(f"{path} exists; --force replaces it", field="--to")
+
         if options.wait:
-            now(f"Waiting for the voucher, {options.wait:.0f} s at most")
+            update(f"Waiting for the voucher, {options.wait:.0f} s at most")
             ferry.tickets.wait_pdf(ticket_id, deadline=options.wait)
         saved = ferry.tickets.save_pdf(ticket_id, path)
+
     size = saved.stat().st_size
     if common.as_json:
         print_json({"voucher": {"ticket_id": ticket_id, "path": str(saved), "bytes": size}})

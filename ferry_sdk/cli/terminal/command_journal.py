@@ -14,7 +14,7 @@ class CommandJournal(Journal):
 
     def begin(self, intent: Intent, order: OrderRecord | None = None) -> str:
         """Record that a write begins."""
-        # Noted first: an interruption of `begin` may leave an entry.
+        # The ids are noted first, because an interruption of `begin` may leave an entry.
         self._correlation_id = intent.correlation_id
         if order is not None:
             self._order_id = order.id
@@ -31,5 +31,8 @@ class CommandJournal(Journal):
             return next(iter(self.load_orders(self._order_id)), None)
         if self._correlation_id is None:
             return None
-        made = self.entries(correlation_id=self._correlation_id)
-        return next((entry for entry in made if entry.is_unresolved or entry.state == "done"), None)
+
+        for entry in self.entries(correlation_id=self._correlation_id):
+            if entry.is_unresolved or entry.state == "done":
+                return entry
+        return None

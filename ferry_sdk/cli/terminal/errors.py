@@ -10,15 +10,14 @@ from contextlib import suppress
 from datetime import date
 from enum import IntEnum
 from functools import wraps
-from typing import Final
+from typing import Final, NamedTuple
 
 import typer
 from rich.text import Text
 
 from ferry_sdk._engine.safety import SAFETY
-from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.cli.terminal.output import (
-    Facts,
+    Details,
     error_console,
     members_of,
     print_json,
@@ -26,13 +25,21 @@ from ferry_sdk.cli.terminal.output import (
     printable,
 )
 from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
     AvailabilityError,
+    ConfigurationError,
+    ConnectionFailedError,
     FerryError,
+    InvalidInputError,
+    NotFoundError,
     OrderError,
     OutcomeUnknownError,
     PenaltyExceededError,
+    PermissionDeniedError,
     PriceChangedError,
     RateLimitError,
+    RequestTimeoutError,
     UnresolvedWriteError,
 )
 from ferry_sdk.types import JournalEntry, OrderRecord
@@ -63,6 +70,9 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+_DO_NOT_REPEAT: Final = "the write may have happened; do not repeat it"
+
+
 class CommandError(Exception):
     """A command failed, was declined or was interrupted. It is no error of the library.
 
@@ -79,37 +89,55 @@ class CommandError(Exception):
         self.fields: dict[str, object] = fields
 
 
-def interrupted_write(written: JournalEntry | OrderRecord) -> CommandError:
+def interrupted_write(record: JournalEntry | OrderRecord) -> CommandError:
     """Return the error of an interruption that left a write that is done or may have happened."""
-    if isinstance(written, OrderRecord):
-        message = f"interrupted; the {written.kind} is order {written.id}"
-        hint = f"its step has ended; do not repeat it, run `ferry orders show {written.id}`"
-        if not written.is_finished:
-            hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {written.id}`"
-        return CommandError(Exit.INTERRUPTED, message, hint=hint, order_id=written.id)
-    message = f"interrupted; {written.operation} is journal entry {written.id}"
-    hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
-    if written.is_unresolved:
-        hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id, written.booking_id)}"
-    fields = members_of(written, "operation", "correlation_id", "booking_id")
-    return CommandError(Exit.INTERRUPTED, message, hint=hint, **fields, entry_id=written.id)
+    if isinstance(record, OrderRecord):
+        return _interrupted_order(record)
+
+    message = f"interrupted; {record.operation} is journal entry {record.id}"
+    if record.is_unresolved:
+        step = next_step(record.operation, record.id, record.booking_id)
+        hint = f"{_DO_NOT_REPEAT}, {step}"
+    else:
+        hint = f"it happened; do not repeat it, run `ferry journal show {record.id}`"
+    fields = members_of(record, "operation", "correlation_id", "booking_id")
+    return CommandError(Exit.INTERRUPTED, message, hint=hint, **fields, entry_id=record.id)
 
 
-def print_written(
-    done: str, some_id: str, document: Mapping[str, object], facts: Facts, *, as_json: bool
+def _interrupted_order(record: OrderRecord) -> CommandError:
+    message = f"interrupted; the {record.kind} is order {record.id}"
+    if record.is_finished:
+        hint = f"its step has ended; do not repeat it, run `ferry orders show {record.id}`"
+    else:
+        hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {record.id}`"
+    return CommandError(Exit.INTERRUPTED, message, hint=hint, order_id=record.id)
+
+
+def print_write(
+    summary: str,
+    some_id: str,
+    *,
+    document: Mapping[str, object],
+    details: Details,
+    as_json: bool,
 ) -> None:
     """Print the result of a write as `print_result` does.
 
-    `done` says what was done, as a sentence, to the booking, ticket or order `some_id`.
+    Args:
+        summary: What was done, such as "it was booked", for the error if the output fails.
+        some_id: The booking, ticket or order.
+        document: The JSON document.
+        details: The names and values for people.
+        as_json: Whether to print the document.
 
     Raises:
-        CommandError: The output fails.
+        CommandError: The output fails. The write is done, and must not be repeated.
     """
     try:
-        print_result(document, facts, as_json=as_json)
+        print_result(document, details, as_json=as_json)
         sys.stdout.flush()
     except OSError as error:
-        problem = f"{some_id}: {done}, but printing failed ({error.strerror or error})"
+        problem = f"{some_id}: {summary}, but printing failed ({error.strerror or error})"
         hint = "do not repeat it; run `ferry show`"
         raise CommandError(Exit.UNKNOWN, problem, hint=hint) from None
 
@@ -124,8 +152,8 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
             result = command(**options)
             sys.stdout.flush()
         except FerryError as error:
-            hint, fields = _hint(error, options.get("on")), _error_fields(error)
-            failure = CommandError(exit_code_of(error), str(error), hint, **fields)
+            hint = _hint(error, options.get("on"))
+            failure = CommandError(exit_code_of(error), str(error), hint, **_error_fields(error))
         except CommandError as error:
             failure = error
         except EOFError:
@@ -133,10 +161,12 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
         except KeyboardInterrupt as error:
             failure = _interruption(error)
         except (ModuleNotFoundError, OSError) as error:
+            # After a closed pipe, as in `ferry ports | head -1`, nobody reads a message.
             text = "" if isinstance(error, BrokenPipeError) else str(error)
             failure = CommandError(Exit.FAILED, text)
         else:
             raise typer.Exit(result or Exit.DONE)
+
         if str(failure):
             _print_error(failure, as_json=as_json)
         try:
@@ -148,9 +178,13 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
     return run
 
 
-def _interruption(stop: BaseException) -> CommandError:
-    """Return the error of an interruption, with what it leaves if it leaves something."""
-    error: BaseException | None = stop
+def _interruption(interrupt: BaseException) -> CommandError:
+    """Return the error of an interruption.
+
+    If a write may have happened, the client raises the interruption from its error, whose message
+    the user needs.
+    """
+    error: BaseException | None = interrupt
     while error is not None:
         if isinstance(error, FerryError) and exit_code_of(error) is Exit.UNKNOWN:
             return CommandError(Exit.UNKNOWN, f"interrupted: {error}")
@@ -159,28 +193,105 @@ def _interruption(stop: BaseException) -> CommandError:
 
 
 def _print_error(failure: CommandError, *, as_json: bool) -> None:
-    message, hint = str(failure), failure.hint
     if as_json:
-        error = {"message": message, "hint": hint, "exit_code": int(failure.code), **failure.fields}
+        error = {
+            "message": str(failure),
+            "hint": failure.hint,
+            "exit_code": int(failure.code),
+            **failure.fields,
+        }
         with suppress(OSError):  # print on standard error instead
             print_json({"error": error})
             sys.stdout.flush()
             return
+
     console = error_console()
-    console.print(Text.assemble(("ferry: ", "red"), printable(message)))
-    if hint:
-        console.print(Text.assemble("  ", printable(hint)))
+    console.print(Text.assemble(("ferry: ", "red"), printable(str(failure))))
+    if failure.hint:
+        console.print(Text.assemble("  ", printable(failure.hint)))
+
+
+_FIELDS: Final = (
+    "correlation_id",
+    "entry_id",
+    "booking_id",
+    "status_code",
+    "code",
+    "request_id",
+    "field",
+    "retry_after",
+)
+"""The attributes of errors that programs get: no bodies, travellers or tokens."""
 
 
 def _error_fields(error: FerryError) -> dict[str, object]:
-    """Return the fields of an error for programs, without bodies, travellers or tokens."""
-    names = ("correlation_id", "entry_id", "booking_id", "status_code", "code", "request_id")
-    values = {name: getattr(error, name, None) for name in (*names, "field", "retry_after")}
+    """Return the fields of an error for programs."""
+    values = {name: getattr(error, name, None) for name in _FIELDS}
     if isinstance(error, UnresolvedWriteError):
-        values["entry_id"], values["booking_id"] = error.entry.id, error.entry.booking_id
-    known = {name: value for name, value in values.items() if value is not None}
-    kind = type(error).__name__
-    return {"type": kind, "outcome": error.outcome, "operation": error.operation, **known}
+        values["entry_id"] = error.entry.id
+        values["booking_id"] = error.entry.booking_id
+
+    fields: dict[str, object] = {
+        "type": type(error).__name__,
+        "outcome": error.outcome,
+        "operation": error.operation,
+    }
+    return fields | {name: value for name, value in values.items() if value is not None}
+
+
+class _Hint(NamedTuple):
+    """What the user can do about an error.
+
+    Attributes:
+        error: The class of the error.
+        text: The hint.
+        operation: The operation that fails; None: any.
+        field: The field that is invalid; None: any.
+    """
+
+    error: type[FerryError]
+    text: str
+    operation: str | None = None
+    field: str | None = None
+
+    def fits(self, error: FerryError) -> bool:
+        """Return whether the hint is about an error."""
+        return (
+            isinstance(error, self.error)
+            and self.operation in {None, error.operation}
+            and self.field in {None, getattr(error, "field", None)}
+        )
+
+
+_ID_EXPECTED: Final = "an id is expected, not a booking's reference or a ticket's number"
+_HINTS: Final = (
+    _Hint(
+        InvalidInputError,
+        "pass --company, such as --company GNV",
+        field="companies",
+    ),
+    _Hint(NotFoundError, _ID_EXPECTED, operation="bookings.get"),
+    _Hint(NotFoundError, _ID_EXPECTED, operation="tickets.get"),
+    _Hint(
+        RequestTimeoutError,
+        "not available yet, or the company sends it by e-mail; --wait 120 waits longer",
+        operation="tickets.wait_pdf",
+    ),
+    _Hint(
+        ConfigurationError,
+        "set FERRY_BASE_URL, and FERRY_TOKEN or --token-file; `ferry sandbox` prints such settings",
+    ),
+    _Hint(
+        AuthenticationError,
+        "the token is invalid or expired: that of --token-file, FERRY_TOKEN_FILE or FERRY_TOKEN",
+    ),
+    _Hint(PermissionDeniedError, "the token lacks the permission; it may be read-only"),
+    _Hint(PriceChangedError, "nothing was confirmed"),
+    _Hint(PenaltyExceededError, "nothing was cancelled"),
+    _Hint(APIError, "nothing was changed"),
+    _Hint(ConnectionFailedError, "nothing was changed; `ferry sandbox` starts a local service"),
+)
+"""The hints. The first that fits is shown, so a special one stands before a general one."""
 
 
 def _hint(error: FerryError, on: object) -> str | None:
@@ -191,33 +302,30 @@ def _hint(error: FerryError, on: object) -> str | None:
         return f"--on: {on} is past; choose a future day, such as +30"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
-    details = (f" {error.operation}", f" {getattr(error, 'field', None)}", "")
-    names = (kind.__name__ + detail for kind in type(error).__mro__ for detail in details)
-    return next((_HINTS[name] for name in names if name in _HINTS), None)
-
-
-_DO_NOT_REPEAT = "the write may have happened; do not repeat it"
+    return next((hint.text for hint in _HINTS if hint.fits(error)), None)
 
 
 def _hint_at_unknown(error: FerryError) -> str:
+    """Return what the user can do after a write that may have happened."""
     if isinstance(error, UnresolvedWriteError):
         entry = error.entry
         return f"not sent again; {next_step(entry.operation, entry.id, entry.booking_id)}"
     if isinstance(error, OrderError):
         return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
-    about = f"correlation id {error.correlation_id}"
+
+    call = f"correlation id {error.correlation_id}"
     if not isinstance(error, OutcomeUnknownError):
-        return f"{_DO_NOT_REPEAT}, ask the service about {about}"
+        return f"{_DO_NOT_REPEAT}, ask the service about {call}"
     if error.entry_id:
         step = next_step(error.operation, error.entry_id, error.booking_id)
-        return f"{_DO_NOT_REPEAT}, {step} ({about})"
+        return f"{_DO_NOT_REPEAT}, {step} ({call})"
 
     some_id = error.booking_id or next(iter(error.subject.values()), None)
     if some_id is None:
-        return f"{_DO_NOT_REPEAT}, ask the service about {about}"
-    # The service may have named it, and a person pastes the command into a shell.
+        return f"{_DO_NOT_REPEAT}, ask the service about {call}"
+    # The id may come from the service, and a person pastes the command into a shell.
     command = f"ferry show {shlex.quote(some_id)}"
-    return f"{_DO_NOT_REPEAT} before you have run `{command}` ({about})"
+    return f"{_DO_NOT_REPEAT} before you have run `{command}` ({call})"
 
 
 def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> str:
@@ -229,15 +337,12 @@ def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> s
         booking_id: The booking that it changes, or that the failed reply of a create named.
     """
     row = SAFETY.get(operation)
-    is_named = row is not None and row.read_if_named is not None and booking_id is not None
-    if row is not None and (row.confirmed_by or is_named):
-        return f"run `ferry journal recover {entry_id}`"
+    if row is not None:
+        names_booking = row.read_if_named is not None and booking_id is not None
+        if row.confirmed_by or names_booking:
+            return f"run `ferry journal recover {entry_id}`"
     command = f"ferry journal settle {entry_id}"
     return f"ask the service, then run `{command}` with --happened or --not-happened"
-
-
-_HINTS: Final[Mapping[str, str]] = data_beside(__file__)
-"""Hints by the class of an error, and by its operation or field."""
 
 
 def exit_code_of(error: FerryError) -> Exit:
@@ -248,6 +353,9 @@ def exit_code_of(error: FerryError) -> Exit:
         return Exit.UNKNOWN
     if error.outcome == "rejected":
         return Exit.REJECTED
+
     row = SAFETY.get(error.operation)
-    may_have_happened = error.outcome == "unknown" and (row is None or not row.is_read)
-    return Exit.UNKNOWN if may_have_happened else Exit.NOT_SENT
+    is_read = row is not None and row.is_read
+    if error.outcome == "unknown" and not is_read:
+        return Exit.UNKNOWN
+    return Exit.NOT_SENT

@@ -1,5 +1,17 @@
 """Options that several commands share, how they are parsed, and the client that they configure.
 
+A command takes a group of options as one argument, whose class is a dataclass such as `Common`:
+
+    def show(*, some_id: RecordId, common: Common) -> None:
+
+typer knows single options only. So `expand_options` wraps the command:
+
+1. It replaces `common` by the fields of `Common` in the signature that typer reads:
+   `(*, some_id, as_json, base_url, token_file)`. The help of a field is its description under
+   "Attributes" in the docstring of the dataclass.
+2. typer parses the command line, and calls the wrapper with a value for each of these.
+3. The wrapper makes `Common(as_json=…, base_url=…, token_file=…)`, and calls the command with it.
+
 A token is never an argument, because other users of the machine can read those.
 """
 
@@ -13,7 +25,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import wraps
@@ -49,13 +61,19 @@ def option(
 ) -> Any:  # noqa: ANN401 -- the same
     """Return an option with a value.
 
-    A ValueError of `parse`, which reads it, is an invalid command line.
+    Args:
+        metavar: What the help shows in place of the value.
+        names: The names of the option; by default `--` with the name of the argument.
+        parse: Reads the value. If it raises a ValueError, the command line is invalid.
+        more: Further arguments of `typer.Option`.
     """
-    parser = None if parse is None else _parser(parse)
+    parser = None if parse is None else _reject_value_errors(parse)
     return typer.Option(*names, metavar=metavar, parser=parser, **more)
 
 
-def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
+def _reject_value_errors(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Wrap a parser, so that typer explains its ValueErrors to the user."""
+
     @wraps(parse)
     def run(value: str) -> T:
         try:
@@ -98,8 +116,13 @@ class Common:
         """Return a client whose warnings are printed, such as the id of an interrupted write."""
         token = _token_of(self.token_file)
         logging.getLogger("ferry_sdk").addHandler(_WarningHandler(logging.WARNING))
-        url, cache = self.base_url, _cache_folder()
-        return Ferry(token, base_url=url, journal=journal, limiter=limiter, route_cache=cache)
+        return Ferry(
+            token,
+            base_url=self.base_url,
+            journal=journal,
+            limiter=limiter,
+            route_cache=_cache_folder(),
+        )
 
 
 class _WarningHandler(logging.Handler):
@@ -108,45 +131,46 @@ class _WarningHandler(logging.Handler):
 
 
 def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:
-    """Replace each argument that is a dataclass of options by its fields, for typer.
-
-    The help of a field is its description in the docstring of the dataclass.
-    """
+    """Replace each argument that is a dataclass of options by its fields, for typer."""
     own = signature(command, eval_str=True)
-    kinds: dict[str, Any] = {
-        name: arg.annotation for name, arg in own.parameters.items() if is_dataclass(arg.annotation)
-    }
-    members = {name: _options_of(kind) for name, kind in kinds.items()}
+    groups: dict[str, type[Any]] = {}  # the dataclasses, by the names of their arguments
+    parameters: list[Parameter] = []
+    for name, parameter in own.parameters.items():
+        kind = parameter.annotation
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[name] = kind
+            parameters += _options_of(kind)
+        else:
+            parameters.append(parameter)
 
     @wraps(command)
     def run(**values: Any) -> Exit | None:  # noqa: ANN401 -- parsed by typer
-        for name, kind in kinds.items():
-            values[name] = kind(**{member: values.pop(member) for member in members[name]})
+        for name, group in groups.items():
+            members = {member.name: values.pop(member.name) for member in fields(group)}
+            values[name] = group(**members)
         return command(**values)
 
-    expanded = [members.get(name, {name: arg}) for name, arg in own.parameters.items()]
-    parameters = [
-        arg.replace(kind=Parameter.KEYWORD_ONLY) for some in expanded for arg in some.values()
-    ]
-    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    # Only arguments by keyword may follow each other with and without a default.
+    by_keyword = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
+    vars(run)["__signature__"] = own.replace(parameters=by_keyword)
     return run
 
 
-def _options_of(kind: type) -> dict[str, Parameter]:
+def _options_of(group: type) -> list[Parameter]:
     """Return the fields of a dataclass as parameters that typer knows how to describe."""
-    annotated: Any = Annotated
-    descriptions = field_descriptions(kind)
-    options: dict[str, Parameter] = {}
-    for name, field in signature(kind, eval_str=True).parameters.items():
-        value_type, own = get_args(field.annotation)
-        described = copy(own)
-        described.help = own.help or descriptions.get(name)
-        options[name] = field.replace(annotation=annotated[value_type, described])
+    annotated: Any = Annotated  # type checkers accept no variables in its brackets
+    descriptions = field_descriptions(group)
+    options: list[Parameter] = []
+    for name, parameter in signature(group, eval_str=True).parameters.items():
+        value_type, shared = get_args(parameter.annotation)
+        described = copy(shared)  # several groups may share it
+        described.help = shared.help or descriptions.get(name)
+        options.append(parameter.replace(annotation=annotated[value_type, described]))
     return options
 
 
 def open_journal(url: str, *, may_be_new: bool = False) -> CommandJournal:
-    """Open a journal; a new one, if it may be new, is a warning.
+    """Open a journal. If it is new, and may be new, print a warning.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
@@ -155,11 +179,11 @@ def open_journal(url: str, *, may_be_new: bool = False) -> CommandJournal:
     from ferry_sdk.cli.terminal.command_journal import CommandJournal  # noqa: PLC0415 -- an extra
     from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- the same
 
-    journal = CommandJournal(url)
+    journal = CommandJournal(url)  # checks the URL before anything is looked for
     missing = missing_file(url)
+    if missing is not None and not may_be_new:
+        raise InvalidInputError(f"there is no file {missing}", field="journal")
     if missing is not None:
-        if not may_be_new:
-            raise InvalidInputError(f"there is no file {missing}", field="journal")
         warn(f"the journal {missing} is new: it knows no earlier write")
     return journal
 
@@ -179,24 +203,28 @@ def open_command_journal(
         try:
             yield journal
         except KeyboardInterrupt:
-            with suppress(JournalError):  # the write still counts as interrupted
-                written = journal.possible_write()
-                if written is not None:
-                    raise interrupted_write(written) from None
+            with suppress(JournalError):  # without the journal, the message is that of any command
+                record = journal.possible_write()
+                if record is not None:
+                    raise interrupted_write(record) from None
             raise
 
 
 def open_recorder(url: str | None) -> AbstractContextManager[CommandJournal | None]:
     """Open the journal of a command that writes, if it has one."""
-    return nullcontext() if url is None else open_command_journal(url)
+    if url is None:
+        return nullcontext()
+    return open_command_journal(url)
 
 
 def _cache_folder() -> Path | None:
     """Return the folder in which commands keep the routes for a day; None: there can be none."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
     path = Path(os.path.expanduser(base), "ferry-sdk")  # noqa: PTH111 -- never fails
+    if not path.is_absolute():
+        return None
     with suppress(InvalidInputError):
-        return folder(path, "route_cache") if path.is_absolute() else None
+        return folder(path, "route_cache")
     return None
 
 
@@ -232,7 +260,10 @@ def problem_of(error: ValueError) -> str:
     """Return what is wrong with a value, without the value and without the name of its field."""
     if isinstance(error, InvalidInputError):
         return str(error).removeprefix(f"{error.field}: ")
-    return path_of(error)[1] if isinstance(error, ValidationError) else str(error)
+    if isinstance(error, ValidationError):
+        _, problem = path_of(error)
+        return problem
+    return str(error)
 
 
 def read_input(file: Path) -> str:
@@ -242,7 +273,7 @@ def read_input(file: Path) -> str:
         InvalidInputError: It cannot be read, or is not UTF-8.
     """
     try:
-        # UTF-8, whatever the terminal's encoding is.
+        # Bytes of standard input too, because the terminal may have another encoding.
         content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
         return content.decode("utf-8-sig")
     except OSError as error:

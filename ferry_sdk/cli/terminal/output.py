@@ -47,7 +47,7 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from decimal import Decimal
 from threading import Timer
-from typing import cast
+from typing import Final, cast
 from unicodedata import category
 
 from rich.box import SIMPLE_HEAD
@@ -58,7 +58,7 @@ from rich.text import Text
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.models.bookings import WithActions
 
-Facts = Iterable[tuple[str, object]]
+Details = Iterable[tuple[str, object]]
 """Names and values."""
 
 _NARROW = 50
@@ -72,7 +72,8 @@ def error_console() -> Console:
 
 
 def _console(*, stderr: bool = False) -> Console:
-    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    stream = sys.stderr if stderr else sys.stdout
+    is_terminal = stream.isatty()
     return Console(
         stderr=stderr,
         force_terminal=is_terminal,  # no colours in a file, whatever the environment says
@@ -94,38 +95,50 @@ def printable(value: object) -> str:
 
 def _lines(value: object) -> str:
     """Format a value on one line, or each member of a tuple on its own line; None is empty."""
+    if value is None:
+        return ""
     if isinstance(value, tuple):
-        return "\n".join(map(printable, cast("tuple[object, ...]", value)))
-    return "" if value is None else printable(value)
+        return "\n".join(printable(member) for member in cast("tuple[object, ...]", value))
+    return printable(value)
 
 
 def moment(value: datetime | str | None) -> str:
     """Format a moment in its own time zone; name UTC, and return a text unchanged."""
     if not isinstance(value, datetime):
         return value or ""
-    return f"{value:%a %d %b %Y %H:%M}{' UTC' if value.tzname() == 'UTC' else ''}"
+    zone = " UTC" if value.tzname() == "UTC" else ""
+    return f"{value:%a %d %b %Y %H:%M}{zone}"
 
 
 def next_of(record: WithActions) -> tuple[str, ...]:
     """Return the next actions in words."""
     lines: list[str] = []
     for action in record.next_actions():
-        limit = moment(action.time_limit)
-        optional = "" if action.is_mandatory else " (optional)"
-        lines.append(f"{action.name}{optional}{f', by {limit}' if limit else ''}")
+        line = action.name
+        if not action.is_mandatory:
+            line += " (optional)"
+        if limit := moment(action.time_limit):
+            line += f", by {limit}"
+        lines.append(line)
     return tuple(lines)
 
 
 def time_of(value: datetime, on: datetime) -> str:
     """Format the time of day, and how many days after `on` it is."""
     days = (value.date() - on.date()).days
-    return f"{value:%H:%M}" + (f" +{days}" if days else "")
+    if days:
+        return f"{value:%H:%M} +{days}"
+    return f"{value:%H:%M}"
+
+
+_UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
+"""Units of time, and the seconds in each."""
 
 
 def age(began: datetime) -> str:
     """Format how long ago a moment was, in its largest unit."""
     seconds = int((datetime.now(timezone.utc) - began).total_seconds())
-    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+    for unit, size in _UNITS:
         if seconds >= size:
             return count(seconds // size, unit)
     return count(max(seconds, 0), "second")
@@ -133,7 +146,8 @@ def age(began: datetime) -> str:
 
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the singular or the plural."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    ending = "" if number == 1 else "s"
+    return f"{number} {noun}{ending}"
 
 
 def say(text: str) -> None:
@@ -167,50 +181,66 @@ def print_table(
     In a terminal, each member of a tuple has a line of its own. In a terminal of less than 50
     columns, each value has one.
 
-    The columns whose headings are in `right` are right-aligned.
+    Args:
+        heads: The headings of the columns.
+        rows: The rows.
+        right: The headings of the columns that are right-aligned.
+        title: A line above the table.
+        on: The console; None: that of standard output.
     """
     console = on or _console()
     if title:
         console.print(Text(printable(title), style="bold"))
     if console.is_terminal and console.width < _NARROW:
         for row in rows:
-            print_facts(*zip(heads, row, strict=True), on=console)
+            print_details(*zip(heads, row, strict=True), on=console)
             console.print()
         return
-    box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
-    grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
-    def cell(value: object) -> Text:
-        text = _lines(value)
-        return Text(text if console.is_terminal else text.replace("\n", ", "))
-
+    if console.is_terminal:
+        grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    else:
+        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
         side: JustifyMethod = "right" if head in right else "left"
-        grid.add_column(cell(head), justify=side, header_style="bold", overflow="fold")
+        grid.add_column(_cell(head, console), justify=side, header_style="bold", overflow="fold")
     for row in rows:
-        grid.add_row(*map(cell, row))
+        grid.add_row(*[_cell(value, console) for value in row])
     _print(grid, console)
+
+
+def _cell(value: object, console: Console) -> Text:
+    text = _lines(value)
+    if not console.is_terminal:
+        text = text.replace("\n", ", ")
+    return Text(text)
 
 
 def print_blocks(rows: Sequence[Sequence[tuple[str, object]]], *, heading: int) -> None:
     """Print rows of names and values; in a terminal, each as a block, without empty values.
 
-    So no id is broken at the end of a line. The first line of a block has the first `heading`
-    values. Outside a terminal, the rows are a table.
+    A block breaks no id at the end of a line. Its first line has the first `heading` values.
+    Outside a terminal, the rows are a table.
     """
     console = _console()
     if not console.is_terminal:
-        table = [[value for _, value in row] for row in rows]
-        print_table([name for name, _ in rows[0]], table)
+        names = [name for name, _ in rows[0]]
+        print_table(names, [_values(row) for row in rows])
         return
+
     for row in rows:
-        heads = [printable(value) for _, value in row[:heading] if value]
+        heads = [printable(value) for value in _values(row[:heading]) if value]
         console.print(Text("  ".join(heads), "bold"))
-        print_facts(*((f"  {name}", value) for name, value in row[heading:]), on=console)
+        indented = [(f"  {name}", value) for name, value in row[heading:]]
+        print_details(*indented, on=console)
         console.print()
 
 
-def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
+def _values(pairs: Details) -> list[object]:
+    return [value for _, value in pairs]
+
+
+def print_details(*pairs: tuple[str, object], on: Console | None = None) -> None:
     """Print names and values, one pair a line, without values that are None or empty.
 
     Each member of a tuple has a line of its own. No value is cut off.
@@ -224,12 +254,12 @@ def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
     _print(grid, on or _console())
 
 
-def print_result(document: Mapping[str, object], facts: Facts, *, as_json: bool) -> None:
+def print_result(document: Mapping[str, object], details: Details, *, as_json: bool) -> None:
     """Print the result of a command: its JSON document, or else names and values."""
     if as_json:
         print_json(document)
     else:
-        print_facts(*facts)
+        print_details(*details)
 
 
 def _print(grid: Table, console: Console) -> None:
@@ -260,7 +290,9 @@ def members_of(record: object, *names: str) -> dict[str, object]:
         value: object = getattr(record, name)
         if isinstance(value, Decimal):
             value = amount_member(value, getattr(record, "currency", None))
-        members[name] = value.isoformat() if isinstance(value, datetime) else value
+        elif isinstance(value, datetime):
+            value = value.isoformat()
+        members[name] = value
     return members
 
 
@@ -271,10 +303,13 @@ def words(*parts: object) -> str:
 
 def amount_member(amount: Decimal | None, currency: str | None) -> str | None:
     """Return an amount as a member of a JSON object, with the decimals of its currency."""
-    return None if amount is None else exact_amount(amount, currency or "")
+    if amount is None:
+        return None
+    return exact_amount(amount, currency or "")
 
 
 def _escape(line: str) -> str:
+    """Escape what controls the terminal as JSON escapes it, by its number."""
     if line.isprintable():
         return line
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
@@ -292,14 +327,19 @@ def show_progress(on: str) -> Generator[Callable[[str], None], None, None]:
     """
     console = error_console()
     status = console.status(printable(on))
+
+    def update(text: str) -> None:
+        status.update(printable(text))
+
     if not console.is_terminal:
-        yield lambda _: None
+        yield update  # of an indicator that never appears
         return
+
     timer = Timer(PROGRESS_DELAY, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda text: status.update(printable(text))
+        yield update
     finally:
         timer.cancel()
         timer.join()

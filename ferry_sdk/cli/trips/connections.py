@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Final
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
 from ferry_sdk.cli.terminal.output import amount_member, members_of, print_table, time_of
+from ferry_sdk.cli.trips.searches import Search, day_format, hours_of, trip_members
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 
@@ -21,26 +21,37 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     Raises:
         FerryError: A value is invalid, or every search failed.
     """
-    every_one = ferry.trips.connections(on=search.on, **search.options)
-    itineraries = (each for each in every_one if f"{each.depart_at:%H:%M}" >= search.at)
-    return ConnectionSearch(itineraries, every_one.report)
+    connections = ferry.trips.connections(on=search.on, **search.options)
+    itineraries = [each for each in connections if f"{each.depart_at:%H:%M}" >= search.at]
+    return ConnectionSearch(itineraries, connections.report)
 
 
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
-    day, year = day_format(at for trip in itineraries for at in (trip.depart_at, trip.arrive_at))
-    rows: list[tuple[object, ...]] = []
-    for number, itinerary in enumerate(itineraries, 1):
-        leaves = f"{itinerary.depart_at:{day} %H:%M}"
-        arrives = time_of(itinerary.arrive_at, itinerary.depart_at)
-        wait, takes = hours_of(itinerary.wait), hours_of(itinerary.travel_time)
-        companies = tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs))
-        prices = tuple(money(amount, currency) for currency, amount in itinerary.prices.items())
-        rows.append((number, leaves, itinerary.via.name, wait, arrives, takes, companies, prices))
+    departures = [itinerary.depart_at for itinerary in itineraries]
+    arrivals = [itinerary.arrive_at for itinerary in itineraries]
+    day, year = day_format([*departures, *arrivals])
+
+    rows = [(number, *_cells(itinerary, day)) for number, itinerary in enumerate(itineraries, 1)]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
     print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
+
+
+def _cells(itinerary: Itinerary, day: str) -> tuple[object, ...]:
+    """Return a row of the table; `day` is the format of a day."""
+    # Each company once: both legs may be of the same.
+    companies = dict.fromkeys(leg.outward.company.name for leg in itinerary.legs)
+    return (
+        f"{itinerary.depart_at:{day} %H:%M}",
+        itinerary.via.name,
+        hours_of(itinerary.wait),
+        time_of(itinerary.arrive_at, itinerary.depart_at),
+        hours_of(itinerary.travel_time),
+        tuple(companies),
+        tuple(money(amount, currency) for currency, amount in itinerary.prices.items()),
+    )
 
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:

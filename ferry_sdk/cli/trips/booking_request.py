@@ -1,23 +1,27 @@
-"""An order: travellers, vehicle and contact, and the trip with fare and places for them."""
+"""A booking request: travellers, vehicle and contact, and the trip with fare and places for them.
+
+Users call it an order: `ferry book --from order.json`. It is no `ferry_sdk.orders.Order`, which is
+several bookings that were made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.orders.connections import SEPARATE_TICKETS
-from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.output import (
     error_console,
     moment,
-    print_facts,
+    print_details,
     print_table,
     time_of,
     words,
 )
+from ferry_sdk.cli.trips.connections import SEPARATE_TICKETS
+from ferry_sdk.cli.trips.searches import Search
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 from ferry_sdk.orders.order import sums
@@ -38,8 +42,8 @@ class WayChoice(Input):
     place: str | None = None
 
 
-class Order(Input):
-    """An order, as a file gives it: with `availabilities`, or a search with choices."""
+class BookingRequest(Input):
+    """What to book, as an order file has it: with `availabilities`, or a search with choices."""
 
     passengers: list[Passenger] = Field(min_length=1)
     availabilities: list[Selection] | None = Field(default=None, min_length=1)
@@ -52,8 +56,7 @@ class Order(Input):
     @property
     def party(self) -> dict[str, Any]:
         """The arguments of a booking besides what is booked."""
-        names = ("passengers", "vehicle", "contact")
-        return {name: getattr(self, name) for name in names}
+        return {"passengers": self.passengers, "vehicle": self.vehicle, "contact": self.contact}
 
 
 class Choice(NamedTuple):
@@ -64,36 +67,47 @@ class Choice(NamedTuple):
     places: Sequence[Place]
 
 
-def selections_of(order: Order, choices: Sequence[Choice]) -> list[Sequence[Selection]]:
+def selections_of(request: BookingRequest, choices: Sequence[Choice]) -> list[Sequence[Selection]]:
     """Return the selections of each booking: what is chosen, or else the availabilities."""
-    chosen = [trip.select(fare, places) for trip, fare, places in choices]
-    return [*chosen] or [order.availabilities or ()]
+    if choices:
+        return [choice.trip.select(choice.fare, choice.places) for choice in choices]
+    return [request.availabilities or ()]
 
 
-def print_summary(order: Order, choices: Sequence[Choice]) -> None:
-    """Print the order before it is sent."""
-    on = error_console()
+def print_summary(request: BookingRequest, choices: Sequence[Choice]) -> None:
+    """Print the request before it is sent."""
+    console = error_console()
     price = "shown after booking"
     if choices:
-        rows: list[tuple[object, ...]] = []
-        for trip, fare, places in choices:
-            for way, tariff, place in zip(ways_of(trip), fare.tariffs, places, strict=True):
-                sailing = f"{way.depart_name} → {way.arrive_name}"
-                arrives = time_of(way.arrive_at, way.depart_at)
-                kind, cost = (tariff.type, place.name), money(tariff.amount, tariff.currency)
-                rows.append((sailing, moment(way.depart_at), arrives, kind, cost))
+        rows = [row for choice in choices for row in _rows(choice)]
         heads = ("sailing", "leaves", "arrives", "tariff, place", "price")
-        print_table(heads, rows, right=("price",), on=on)
+        print_table(heads, rows, right=("price",), on=console)
+
         totals = sums((choice.fare.currency, choice.fare.amount) for choice in choices)
-        shown = " and ".join(money(amount, currency) for currency, amount in totals.items())
-        price = f"{shown} for the tariffs; a place may cost extra"
-    contact, vehicle = order.contact, order.vehicle
-    people = tuple(f"{who.first_name} {who.last_name}, {who.type}" for who in order.passengers)
-    print_facts(
+        amounts = " and ".join(money(amount, currency) for currency, amount in totals.items())
+        price = f"{amounts} for the tariffs; a place may cost extra"
+
+    people = tuple(f"{who.first_name} {who.last_name}, {who.type}" for who in request.passengers)
+    vehicle = request.vehicle
+    contact = request.contact
+    print_details(
         ("travellers", people),
         ("vehicle", vehicle and words(vehicle.brand, vehicle.model, vehicle.identification)),
         ("contact", contact and f"{contact.name}, {contact.email}"),
         ("price", f"{price}. Payment is due at `ferry confirm`"),
         ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
-        on=on,
+        on=console,
     )
+
+
+def _rows(choice: Choice) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each way."""
+    ways = zip(ways_of(choice.trip), choice.fare.tariffs, choice.places, strict=True)
+    for way, tariff, place in ways:
+        yield (
+            f"{way.depart_name} → {way.arrive_name}",
+            moment(way.depart_at),
+            time_of(way.arrive_at, way.depart_at),
+            (tariff.type, place.name),
+            money(tariff.amount, tariff.currency),
+        )

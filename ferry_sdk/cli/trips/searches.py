@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from itertools import chain
 from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -23,6 +22,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
 from ferry_sdk.planning.results import (
+    AskedSearch,
     FailedSearch,
     SearchReport,
     UnreadableAnswer,
@@ -35,11 +35,13 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 _TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 
-_FARE: Final = ("kind", "amount", "currency", "expires_at", "reservation_type")
 
-Day = Annotated[
-    Date, BeforeValidator(lambda value: parse_day(value) if isinstance(value, str) else value)
-]
+def _parse_text(value: object) -> object:
+    return parse_day(value) if isinstance(value, str) else value
+
+
+Day = Annotated[Date, BeforeValidator(_parse_text)]
+"""A day, which a file may write as on the command line: 2027-03-01, or +30."""
 
 
 class Search(Input):
@@ -73,9 +75,15 @@ class Search(Input):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments that every search of trips takes."""
-        names = ("origin", "destination", "companies", "reservation_type", "patience")
-        options = {name: getattr(self, name) for name in names}
-        return {**options, "passengers": self.passengers or (), "vehicle": self.vehicle or None}
+        return {
+            "origin": self.origin,
+            "destination": self.destination,
+            "companies": self.companies,
+            "reservation_type": self.reservation_type,
+            "patience": self.patience,
+            "passengers": self.passengers or (),
+            "vehicle": self.vehicle or None,
+        }
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -89,7 +97,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
     every_trip = ferry.trips.search(
         on=search.on, back=search.back, flexible=search.flexible, **search.options
     )
-    trips = (trip for trip in every_trip if f"{trip.depart_at:%H:%M}" >= search.at)
+    trips = [trip for trip in every_trip if f"{trip.depart_at:%H:%M}" >= search.at]
     return TripSearch(trips, every_trip.report)
 
 
@@ -97,8 +105,10 @@ def describe_next_days(ferry: Ferry, search: Search) -> str:
     """Return in words on which day of the two weeks after the search's there is a sailing out."""
     if search.on >= date.max - _TWO_WEEKS:
         return "; nor in the two weeks after it"
-    start, end = search.on + timedelta(days=1), search.on + _TWO_WEEKS
-    days = ferry.trips.calendar(start=start, end=end, **search.options)
+
+    days = ferry.trips.calendar(
+        start=search.on + timedelta(days=1), end=search.on + _TWO_WEEKS, **search.options
+    )
     next_day = next((day for day, prices in days.items() if prices.sailings), None)
     if next_day is not None:
         return f"; the next day with sailings is {next_day:%a %d %b %Y}"
@@ -114,7 +124,9 @@ def describe_nothing(report: SearchReport, nothing: str) -> str:
         report: What became of the search.
         nothing: What is true if every company has answered, such as "nothing sails".
     """
-    return nothing if report.is_complete else "nothing was found"
+    if report.is_complete:
+        return nothing
+    return "nothing was found"
 
 
 def check_route(ferry: Ferry, origin: str, destination: str) -> None:
@@ -125,12 +137,13 @@ def check_route(ferry: Ferry, origin: str, destination: str) -> None:
         CommandError: It is not known whether a company sails.
     """
     routes = ferry.routes.find(origin, destination)
-    if not routes and routes.unreadable:
+    if routes:
+        return
+    if routes.unreadable:
         problem = f"it is not known whether a company sails from {origin} to {destination}"
         raise CommandError(Exit.NOT_SENT, f"{problem}: {describe_unreadable(routes.unreadable)}")
-    if not routes:
-        problem = f"no company sails directly from {origin} to {destination}"
-        raise InvalidInputError(problem, field="FROM, TO")
+    problem = f"no company sails directly from {origin} to {destination}"
+    raise InvalidInputError(problem, field="FROM, TO")
 
 
 def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:
@@ -151,33 +164,50 @@ def parse_reservation_type(value: str) -> ReservationTypeName | None:
     kind = value.upper()
     if kind not in {*get_args(ReservationTypeName), "ALL"}:
         raise ValueError("expected ticket, presale, option or all")
-    return None if kind == "ALL" else cast("ReservationTypeName", kind)
+    if kind == "ALL":
+        return None
+    return cast("ReservationTypeName", kind)
 
 
 def print_trips(trips: Sequence[Trip]) -> None:
     """Print a numbered table of trips."""
-    ways = [ways_of(trip) for trip in trips]
-    day, year = day_format(at for way in chain(*ways) for at in (way.depart_at, way.arrive_at))
-    rows: list[tuple[object, ...]] = []
-    for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1):
-        ways_back = ("{0} → {1}, {3}".format(*_cells(way_back, day)) for way_back in back)
-        rows.append((number, *_cells(way, day), *ways_back, money(trip.price, trip.currency)))
-    first, *others = ways[0]
-    heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
-    title = f"{first.depart_name} → {first.arrive_name}{year}"
+    ways = [way for trip in trips for way in ways_of(trip)]
+    departures = [way.depart_at for way in ways]
+    arrivals = [way.arrive_at for way in ways]
+    day, year = day_format([*departures, *arrivals])
+
+    rows = [(number, *_cells(trip, day)) for number, trip in enumerate(trips, 1)]
+    first = trips[0]
+    back = [] if first.back is None else ["back"]
+    heads = ("#", "leaves", "arrives", "takes", "company", *back, "price from")
+    title = f"{first.outward.depart_name} → {first.outward.arrive_name}{year}"
     print_table(heads, rows, right=("#", "takes", "price from"), title=title)
 
 
 def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
     """Return the format of days, and what a title adds: the year, if all of them share it."""
     years = {at.year for at in moments}
-    return ("%a %d %b", f", {years.pop()}") if len(years) == 1 else ("%a %d %b %Y", "")
+    if len(years) == 1:
+        return "%a %d %b", f", {years.pop()}"
+    return "%a %d %b %Y", ""
 
 
-def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
-    leaves = f"{way.depart_at:{day} %H:%M}"
-    arrives = time_of(way.arrive_at, way.depart_at)
-    return leaves, arrives, hours_of(way.travel_time), way.company.name
+def _cells(trip: Trip, day: str) -> tuple[str, ...]:
+    """Return a row of the table; `day` is the format of a day."""
+    way = trip.outward
+    cells = [_leaves(way, day), _arrives(way), hours_of(way.travel_time), way.company.name]
+    if trip.back is not None:
+        cells.append(f"{_leaves(trip.back, day)} → {_arrives(trip.back)}, {trip.back.company.name}")
+    cells.append(money(trip.price, trip.currency))
+    return tuple(cells)
+
+
+def _leaves(way: Availability, day: str) -> str:
+    return f"{way.depart_at:{day} %H:%M}"
+
+
+def _arrives(way: Availability) -> str:
+    return time_of(way.arrive_at, way.depart_at)
 
 
 def hours_of(duration: timedelta) -> str:
@@ -193,14 +223,22 @@ def warn_of_missing(report: SearchReport) -> None:
     if report.left_out:
         others = "--reservation-type all finds them"
         warn(f"{report.left_out} trips have only fares of another reservation type; {others}")
-    missing = {"is missing": report.failed, "was not asked": report.not_asked}
-    for problem, searches in missing.items():
-        for company in dict.fromkeys(search.company for search in searches):
-            of_company = [search for search in searches if search.company == company]
-            days = {search.day for search in of_company}
-            when = f"on {of_company[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
-            why = f": {of_company[0].error}" if isinstance(of_company[0], FailedSearch) else ""
-            warn(f"{company} {problem} {when}{why}")
+    _warn_of_companies(report.failed, "is missing")
+    _warn_of_companies(report.not_asked, "was not asked")
+
+
+def _warn_of_companies(searches: Iterable[AskedSearch], problem: str) -> None:
+    """Print a warning for each company of the searches, with its days and its first error."""
+    by_company: dict[str, list[AskedSearch]] = {}
+    for search in searches:
+        by_company.setdefault(search.company, []).append(search)
+
+    for company, of_company in by_company.items():
+        first = of_company[0]
+        days = {search.day for search in of_company}
+        when = f"on {first.day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
+        reason = f": {first.error}" if isinstance(first, FailedSearch) else ""
+        warn(f"{company} {problem} {when}{reason}")
 
 
 def search_members(search: Search) -> dict[str, object]:
@@ -213,8 +251,9 @@ def trip_members(trip: Trip) -> dict[str, object]:
     """Return a trip as the members of a JSON object."""
     fares: list[dict[str, object]] = []
     for fare in trip.fares:
-        chosen = [selection.model_dump(mode="json") for selection in trip.select(fare)]
-        fares.append({**members_of(fare, *_FARE), "availabilities": chosen})
+        members = members_of(fare, "kind", "amount", "currency", "expires_at", "reservation_type")
+        selections = [selection.model_dump(mode="json") for selection in trip.select(fare)]
+        fares.append({**members, "availabilities": selections})
     return {
         **members_of(trip, "price", "currency", "companies", "depart_at", "arrive_at"),
         "outward_id": trip.outward.id,
@@ -225,16 +264,17 @@ def trip_members(trip: Trip) -> dict[str, object]:
 
 def report_members(report: SearchReport) -> dict[str, Any]:
     """Return a report as the members of a JSON object."""
-    members = to_jsonable_python(
-        replace(report, unreadable=()),
-        fallback=lambda error: {"type": type(error).__name__, "message": str(error)},
-    )
+    members = to_jsonable_python(replace(report, unreadable=()), fallback=_error_member)
     return {
         **members,
         "unreadable": unreadable_members(report.unreadable),
         "calls": report.calls,
         "is_complete": report.is_complete,
     }
+
+
+def _error_member(error: Exception) -> dict[str, str]:
+    return {"type": type(error).__name__, "message": str(error)}
 
 
 def unreadable_members(answers: Iterable[UnreadableAnswer]) -> list[dict[str, object]]:

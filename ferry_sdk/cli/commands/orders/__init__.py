@@ -1,0 +1,11 @@
+"""`ferry orders list`, `show` and `resume`: several bookings as one, on record."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ferry_sdk.cli.commands.orders.list import list_orders
+from ferry_sdk.cli.commands.orders.resume import resume_order
+from ferry_sdk.cli.commands.orders.show import show_order
+
+COMMANDS: Final = {"list": list_orders, "show": show_order, "resume": resume_order}

@@ -1,1 +1,0 @@
-"""Searches and orders, from the command line or a file."""
