@@ -90,10 +90,10 @@ def _check_totals(expected: Mapping[str, Decimal], totals: Mapping[str, Decimal]
 
 def confirm_rest(progress: Progress) -> Flow[Order]:
     """Confirm what is held, the part that lapses first first; after a refusal, cancel."""
-    refusal: FerryError | None = None
+    error: FerryError | None = None
     if not progress.plan.is_undone:
-        refusal = yield from _confirm_held(progress)
-        if refusal is None:
+        error = yield from _confirm_held(progress)
+        if error is None:
             return (yield from _end(progress, "confirmed"))
         progress.plan.is_undone = True
 
@@ -101,7 +101,7 @@ def confirm_rest(progress: Progress) -> Flow[Order]:
     can_go_on = progress.order.state != "unknown" and not progress.is_interrupted
     if progress.plan.cancels_all and can_go_on:
         yield from _cancel_within_limits(progress, _indices(progress, "confirmed"))
-    return (yield from progress.fail(refusal or _cause_on_record(progress)))
+    return (yield from progress.fail(error or _cause_on_record(progress)))
 
 
 def _confirm_held(progress: Progress) -> Flow[FerryError | None]:

@@ -105,8 +105,8 @@ class Service:
             answer = self._answer(row, handler, arguments, caller)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
-                refusal = _service_error(error, operation, caller)
-                raise replace(refusal, status=status_of(self._profile, error)) from None
+                service_error = _service_error(error, operation, caller)
+                raise replace(service_error, status=status_of(self._profile, error)) from None
             answer = change_answer(self._profile, operation, [])
         return self.faults.reshape(operation, answer)
 
