@@ -101,7 +101,13 @@ class BookingsGroup(Resource):
             ```
         """
         chosen = bodies.selections(availabilities)
-        body = bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
+        body = bodies.booking(
+            chosen,
+            passengers,
+            reservation_type=reservation_type,
+            vehicle=vehicle,
+            contact=contact,
+        )
         content = encode_json(body)
         write: Write[BookingCreated] = Write(
             content, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created

@@ -144,13 +144,22 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = [] if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
-        identity = by_id | bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
-        body = identity | {"passengers": bodies.mcp_passengers(identity["passengers"])}
-        call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
+        booking = bodies.booking(
+            chosen,
+            passengers,
+            reservation_type=reservation_type,
+            vehicle=vehicle,
+            contact=contact,
+        )
+
+        # The identity has the types as REST spells them: it is that of `bookings.create`.
+        identity = by_id | booking
+        body = identity | {"passengers": bodies.mcp_passengers(booking["passengers"])}
+        call = Mcp.tool("create_booking", body)
         write: Write[BookingCreated] = Write(
             identity, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
         )
-        return Operation(call, answer, SAFETY["mcp.create_booking"], write)
+        return Operation(call, Record(BookingCreated), SAFETY["mcp.create_booking"], write=write)
 
     @method
     def confirm_booking(self, booking_id: str) -> Operation[BookingConfirmation]:
