@@ -433,11 +433,11 @@ class McpGroup(Resource):
                 # > dict
             ```
         """
-        called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
+        params = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
         row = safety_of_tool(name)
         answer = Passthrough[JsonValue](**_expected_id(name, arguments))
-        write: Write[JsonValue] | None = None if row.is_read else Write(called, {})
-        return Operation(Mcp("tools/call", called), answer, row, write)
+        write: Write[JsonValue] | None = None if row.is_read else Write(params, {})
+        return Operation(Mcp("tools/call", params), answer, row, write=write)
 
     @method
     def read_resource(self, uri: str) -> Operation[JsonValue]:
@@ -490,7 +490,7 @@ class McpGroup(Resource):
                     # > search_availability
             ```
         """
-        return read_list("mcp.list_tools", Mcp("tools/list", {}), McpTool, "tools")
+        return read_list("mcp.list_tools", Mcp("tools/list", {}), McpTool, member="tools")
 
     @method
     def list_resources(self) -> Operation[Records[McpResource]]:
@@ -512,7 +512,8 @@ class McpGroup(Resource):
                 # > resource://service/ports
             ```
         """
-        return read_list("mcp.list_resources", Mcp("resources/list", {}), McpResource, "resources")
+        call = Mcp("resources/list", {})
+        return read_list("mcp.list_resources", call, McpResource, member="resources")
 
 
 def _expected_id(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
