@@ -54,12 +54,12 @@ def test_the_columns_of_sailings():
     assert not set(frame) & {"company", "model_extra", "in_board", "seen_never_before"}
 
 
-@pytest.fixture(scope="module")
-def pd():
+@pytest.fixture(scope="module", name="pd")
+def load_pandas():
     """Pandas, which not every worker of the tests has to load."""
-    import pandas
+    import pandas as pd
 
-    return pandas
+    return pd
 
 
 def test_a_row_has_the_moments_of_its_sailing(pd):
