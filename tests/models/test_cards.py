@@ -131,7 +131,7 @@ def test_half_a_character_is_a_question_mark():
     assert {"A", "?", "X"} <= {*parse_html(port._repr_html_()).texts}
 
 
-def test_a_character_that_does_not_show_is_left_out():
+def test_a_hidden_character_is_left_out():
     hidden = [letter for letter in map(chr, range(sys.maxunicode)) if category(letter) == "Cf"]
     joiners = "\u200c\u200d"
     assert {*"\u202e\u2066\u200e\u061c\xad\ufeff"} < {*hidden}
@@ -285,7 +285,7 @@ def test_a_sailing_without_tariffs_is_shown():
 
 
 @pytest.mark.parametrize("kind", [sdk.Ferry, AsyncFerry])
-def test_a_group_shows_its_address_and_no_internals(kind):
+def test_a_group_shows_its_address_only(kind):
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)
     groups = (client.availability, client.bookings, client.tickets, client.catalogue, client.mcp)

@@ -659,7 +659,7 @@ def test_a_text_without_an_offset_is_kept(text):
         (None, None),
     ],
 )
-def test_a_birth_date_is_a_date_or_a_text(value, expected):
+def test_a_birth_date_may_be_a_text(value, expected):
     passenger = models.TicketPassenger.model_validate(
         {**samples.TICKET_PASSENGER, "birth_date": value}
     )

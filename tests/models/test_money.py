@@ -53,7 +53,7 @@ def test_a_card_has_the_decimals_of_the_currency(amount, currency, text):
 
 
 @DIGITS
-def test_a_changed_price_has_the_decimals_of_the_currency(amount, currency, text):
+def test_a_changed_price_has_its_decimals(amount, currency, text):
     price = Decimal(amount)
     for expected, found in ((Decimal(1), price), (price, Decimal(1))):
         error = PriceChangedError(expected=expected, found=found, currency=currency)
@@ -61,7 +61,7 @@ def test_a_changed_price_has_the_decimals_of_the_currency(amount, currency, text
 
 
 @DIGITS
-def test_a_refused_penalty_has_the_decimals_of_the_currency(amount, currency, text):
+def test_a_refused_penalty_has_its_decimals(amount, currency, text):
     error = PenaltyExceededError(
         limit=None, penalty=Decimal(0), min_refund=Decimal(amount), currency=currency
     )

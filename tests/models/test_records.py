@@ -115,7 +115,7 @@ def test_another_reply_is_no_list(reply):
     caught(UnexpectedResponseError, read_ports, reply)
 
 
-def test_a_list_without_a_readable_record_is_an_error():
+def test_a_list_without_readable_records_is_an_error():
     error = caught(UnexpectedResponseError, read_sailings, [BAD, {}])
     assert error.field == "[0].tariffs[0].amount"
     assert "[0].tariffs[0].amount" in str(error)
@@ -158,7 +158,7 @@ ITEMS = st.one_of(
 
 @examples(50)
 @given(st.lists(ITEMS, max_size=8))
-def test_every_record_is_in_one_place_or_the_other(items):
+def test_every_record_is_read_or_reported(items):
     good = [item for item in items if item == samples.PORT]
     if items and not good:
         caught(UnexpectedResponseError, RecordList(Port).read, items)
@@ -397,7 +397,7 @@ def fork_while_creating():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_forked_in_the_middle_makes_its_own():
+def test_a_forked_child_makes_its_own_records():
     script = "from tests.models.test_records import fork_while_creating as run; run()"
     ran = run([sys.executable, "-c", script])
     assert ran.returncode == 0, ran.stderr

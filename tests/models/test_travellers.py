@@ -343,7 +343,7 @@ def trip(ferry, day, family):
     return ferry.trips.search("Algeciras", "Ceuta", on=day, passengers=family)[0]
 
 
-def test_one_list_is_searched_and_booked(ferry, trip, family):
+def test_a_searched_list_is_booked(ferry, trip, family):
     booking = ferry.bookings.create(availabilities=trip.select(), passengers=family)
     assert booking.total_price == trip.price
 

@@ -126,7 +126,7 @@ def test_a_client_has_all_groups(sync_client):
     assert isinstance(sync_client, Resources)
 
 
-def test_a_return_type_is_a_record_or_a_list(sync_client):
+def test_a_return_type_is_evaluated(sync_client):
     assert typing.get_type_hints(sync_client.tickets.get)["return"] is Ticket
     assert typing.get_type_hints(sync_client.catalogue.ports)["return"] == Records[Port]
 
@@ -137,7 +137,7 @@ def test_a_raw_call_returns_a_raw_response(sync_client):
     assert inspect.signature(get).return_annotation == "RawResponse[Ticket]"
 
 
-def test_an_alias_of_a_method_leads_to_no_description(sync_client):
+def test_a_method_leads_to_no_description(sync_client):
     """Jedi follows `__wrapped__`, and would complete what the call returns as an `Operation`."""
     assert not hasattr(sync_client.tickets.get, "__wrapped__")
 
@@ -155,7 +155,7 @@ def test_a_wrong_argument_is_named(sync_client, method, arguments, words):
         operator.attrgetter(method)(sync_client)(**arguments)
 
 
-def test_a_call_that_is_not_awaited_is_not_made(async_ferry, ferry_sandbox):
+def test_a_call_without_await_is_not_made(async_ferry, ferry_sandbox):
     async def main():
         async with async_ferry as ferry:
             ferry.catalogue.ports().close()

@@ -177,7 +177,7 @@ def parts(value):
             yield from parts(inner)
 
 
-def test_every_field_is_answered_and_read(both):
+def test_every_field_is_read(both):
     found = both.availability.search(**search(**MONDAYS, back=True, vehicle={"code": CAR}))
     assert found.unreadable == ()
     made = both.bookings.create(
@@ -406,7 +406,7 @@ def store(ferry, kind="Ticket"):
 
 
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
-def test_a_stored_offer_is_booked_as_what_it_is(both, kind):
+def test_a_stored_offer_is_booked_at_its_price(both, kind):
     stored = json.loads(store(both, kind))
     booking = both.bookings.create(availabilities=stored, passengers=[TRAVELLER])
     assert booking.total_price == sdk.Selection.model_validate(stored[0]).amount
