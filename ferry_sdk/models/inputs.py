@@ -365,9 +365,10 @@ def parse_input(
     # The error is raised below `except`: its context would be pydantic's error, with the values.
     if not where and not isinstance(value, Mapping):
         problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
-    if index is not None:
-        argument = f"{argument}[{index}]"
-    raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
+    path = argument if index is None else f"{argument}[{index}]"
+    if where:
+        path = f"{path}.{where}"
+    raise InvalidInputError(problem, field=path)
 
 
 def elements_of(

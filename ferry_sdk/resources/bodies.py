@@ -232,11 +232,12 @@ def _party(
 ) -> list[Values]:
     """Return the passengers of a booking, at their age and type on the day of the first sailing.
 
-    1. Parse: every passenger becomes a dict of its values. A `Traveller` was validated when it was
-       made, and may still lack what a booking requires.
+    1. Parse: every passenger becomes a new dict of its values. A `Traveller` was validated when it
+       was made, and may still lack what a booking requires.
     2. Check: `assess` finds the age and the type of each, and contradictions of the whole party.
     3. Complete: a `Traveller` gets this age and type, and must have both names.
-    4. Encode: the type and the gender become texts, and the order is the position in the list.
+    4. Encode: the type and the gender become texts; the order is the position in the list, unless
+       it is given.
 
     Raises:
         InvalidInputError: A passenger is invalid, lacks something or contradicts itself or another
