@@ -131,14 +131,17 @@ class Client(Generic[ClientTransportT_co]):
         options = {name: value for name, value in every_option.items() if value is not UNSET}
         if token == settings.token.source:
             del options["token"]
-        elif "token" in options:
+        elif "token" in options:  # another account, which has no right to the organisation's token
             options.setdefault("organisation_token", None)
+
         changes = check_options(options, is_async=isinstance(self._transport, AsyncTransport))
         if settings.read_only and not changes.get("read_only", True):
             raise InvalidInputError("a read-only client cannot be made writable", field="read_only")
+
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
+
         return view_of(self, self._transport.view(replace(settings, **changes)))
 
 
@@ -612,24 +615,42 @@ def _recovery(transport: Transport | AsyncTransport, error: object) -> Plan[Resu
 
 def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
     """Return the error of a write, and how to read its result back."""
-    if isinstance(error, JournalEntry):
-        unknown = OutcomeUnknownError(
-            f"{error.operation} may have happened (correlation id {error.correlation_id})",
-            request=RequestDigest(error.method, error.path, error.fingerprint),
-            subject=error.subject,
-            entry_id=error.id,
-            booking_id=error.booking_id,
-        )
-        unknown.operation, unknown.correlation_id = error.operation, error.correlation_id
-    elif isinstance(error, OutcomeUnknownError):
-        unknown = error
-    else:
+    unknown = _error_of(error)
+    return unknown, _read_back_of(unknown)
+
+
+def _error_of(error: object) -> OutcomeUnknownError:
+    """Return the error of a write, which may be given by its journal entry."""
+    if isinstance(error, OutcomeUnknownError):
+        return error
+    if not isinstance(error, JournalEntry):
         raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
+    unknown = OutcomeUnknownError(
+        f"{error.operation} may have happened (correlation id {error.correlation_id})",
+        request=RequestDigest(error.method, error.path, error.fingerprint),
+        subject=error.subject,
+        entry_id=error.id,
+        booking_id=error.booking_id,
+    )
+    unknown.operation = error.operation
+    unknown.correlation_id = error.correlation_id
+    return unknown
+
+
+def _read_back_of(unknown: OutcomeUnknownError) -> ReadBack[Recovered]:
+    """Return how to read back the result of a write.
+
+    Raises:
+        OutcomeUnknownError: No read can show it.
+    """
     row = SAFETY.get(unknown.operation)
-    module = load_module("ferry_sdk.resources.read_back")  # loads all models
-    back = None if row is None else module.read_back(row, unknown.subject)
-    if row is not None and row.read_if_named is not None and unknown.booking_id is not None:
-        back = module.read_back_created(unknown.booking_id)
-    if back is None:
+    if row is None:
         raise unknown
-    return unknown, back
+    module = load_module("ferry_sdk.resources.read_back")  # loads all models
+    if row.read_if_named is not None and unknown.booking_id is not None:
+        created: ReadBack[Recovered] = module.read_back_created(unknown.booking_id)
+        return created
+    read_back: ReadBack[Recovered] | None = module.read_back(row, unknown.subject)
+    if read_back is None:
+        raise unknown
+    return read_back

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.client import AsyncFerry, Ferry
-from ferry_sdk.resources.base import method
+from ferry_sdk.resources.base import method, signature_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,16 +30,18 @@ class ClientFunction(Protocol[P, T_co]):
 
 def plan_function(describe: Callable[Concatenate[Any, P], Plan[T]]) -> ClientFunction[P, T]:
     """Make a function of a client that performs the plan that it describes."""
-    block, wait = (method(describe).over(kind) for kind in (Transport, AsyncTransport))
+    call_sync = method(describe).over(Transport)
+    call_async = method(describe).over(AsyncTransport)
 
     @wraps(describe)
     def call(ferry: Ferry | AsyncFerry, *args: P.args, **kwargs: P.kwargs) -> object:
+        perform = call_async if isinstance(ferry, AsyncFerry) else call_sync
         try:
-            return (wait if isinstance(ferry, AsyncFerry) else block)(ferry, *args, **kwargs)
+            return perform(ferry, *args, **kwargs)
         finally:
-            del args, kwargs  # tracebacks that show variables show no travellers
+            del args, kwargs  # keep travellers' data out of tracebacks that show variables
 
-    vars(call)["__signature__"] = signature(block)  # the answer, not its description
+    vars(call)["__signature__"] = signature_of(describe)
     return cast("ClientFunction[P, T]", call)
 
 

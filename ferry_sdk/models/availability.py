@@ -26,6 +26,7 @@ from ferry_sdk.models.enums import Direction, PlaceGender, PlaceType, PlaceUse, 
 from ferry_sdk.models.inputs import Selection
 
 _NOT_TICKETS: Final = (TariffType.PRESALE, TariffType.OPTION)
+"""Tariffs that only hold a price for a time; an unknown type counts as a ticket."""
 
 
 class PortOfCall(str):
@@ -219,13 +220,14 @@ class Availability(Model):
     duration: Count | None = None
 
     def __repr__(self) -> str:
-        tickets = [each for each in self.tariffs if each.type not in _NOT_TICKETS] or self.tariffs
-        cheapest = min(tickets, key=lambda tariff: tariff.amount, default=None)
+        tickets = [tariff for tariff in self.tariffs if tariff.type not in _NOT_TICKETS]
+        cheapest = min(tickets or self.tariffs, key=lambda tariff: tariff.amount, default=None)
         price = f" from {money(cheapest.amount, cheapest.currency)}" if cheapest else ""
-        depart, arrive = (at.isoformat(" ", "minutes") for at in (self.depart_at, self.arrive_at))
+        depart_at = self.depart_at.isoformat(" ", "minutes")
+        arrive_at = self.arrive_at.isoformat(" ", "minutes")
         return (
             f"<Availability {self.depart_code}-{self.arrive_code} {self.company.name}: "
-            f"{depart} to {arrive},\n"
+            f"{depart_at} to {arrive_at},\n"
             f" {len(self.tariffs)} tariffs{price}, {len(self.places)} places, id={self.id!r}>"
         )
 
@@ -273,18 +275,21 @@ class Availability(Model):
                 # > payment_due
             ```
         """
-        chosen = _chosen_of(self.tariffs, tariff, Tariff)
-        expires_at = chosen.expiration_date
+        chosen_tariff = _find_part(self.tariffs, tariff, Tariff)
+        chosen_place = _find_part(self.places, place, Place)
+
+        expires_at = chosen_tariff.expiration_date
+        is_reservation = chosen_tariff.type in _NOT_TICKETS
         return Selection(
             availability_id=self.id,
-            tariff_id=chosen.id,
-            place_id=_chosen_of(self.places, place, Place).id,
-            amount=chosen.amount,
-            currency=chosen.currency,
+            tariff_id=chosen_tariff.id,
+            place_id=chosen_place.id,
+            amount=chosen_tariff.amount,
+            currency=chosen_tariff.currency,
             expiration_date=expires_at if isinstance(expires_at, datetime) else None,
             company=self.company.id or None,
-            roundtrip_locked=chosen.roundtrip_locked,
-            reservation_type=chosen.type.upper() if chosen.type in _NOT_TICKETS else None,
+            roundtrip_locked=chosen_tariff.roundtrip_locked,
+            reservation_type=chosen_tariff.type.upper() if is_reservation else None,
             depart_at=self.depart_at,
         )
 
@@ -292,13 +297,23 @@ class Availability(Model):
 PartT = TypeVar("PartT", Tariff, Place)
 
 
-def _chosen_of(own: Iterable[PartT], chosen: object, kind: type[PartT]) -> PartT:
-    """Return the tariff or the place of an availability that is meant by itself or by its id."""
+def _find_part(parts: Iterable[PartT], chosen: object, kind: type[PartT]) -> PartT:
+    """Return the tariff or the place that a caller chose.
+
+    Args:
+        parts: The tariffs or the places of an availability.
+        chosen: One of them, or its id.
+        kind: The class of the parts.
+
+    Raises:
+        InvalidInputError: It is none of them; `field` names the argument.
+    """
     argument = kind.__name__.lower()
     if not isinstance(chosen, (str, kind)):
         raise InvalidInputError(f"expected a {kind.__name__} or its id", field=argument)
+
     chosen_id = chosen if isinstance(chosen, str) else chosen.id
-    for part in own:
+    for part in parts:
         if part.id == chosen_id:
             return part
     raise InvalidInputError(f"not one of this availability's {argument}s", field=argument)

@@ -1,17 +1,17 @@
-"""Base models of records, the types of their values, and the rule of what decides.
+"""Base models of records, the types of their values, and how a record with odd values is read.
 
-**A field without a default decides. A field with one does not.** Something is booked, paid or
-proved by a field that decides: it must be readable, or its record is not. Nothing is by the others,
-so they never take their record with them:
+**A field without a default decides. A field with one does not.** Programs book, pay or prove
+something by a field that decides: if such a field cannot be read, neither can its record. A field
+with a default never makes its record unreadable:
 
 1. Pydantic reads the record. Usually that is all.
-2. If that fails, the fields that could not be read are looked at. If one of them decides, the error
-   stands. It also stands if a record inside a field could not be read, because something decides
-   there: an amount that is no number is never passed over.
+2. If that fails, `readable_members` looks at the fields that could not be read. If one of them
+   decides, the error stands. It also stands if a record inside a field could not be read, because
+   a field of that record decides: an amount that is no number is never passed over.
 3. Null, an absent field, and an empty array or object mean the same: the field has its default. In
    a field that decides they mean no elements, or None, where its type has these.
-4. What else could not be read is left out and logged at DEBUG: an element of an array, the content
-   of a named entry of an object, or the whole field. Then pydantic reads the rest.
+4. Any other value that could not be read is left out and logged at DEBUG: an element of an array,
+   the content of a named entry of an object, or the whole field. Then pydantic reads the rest.
 
 Example: of ``{"id": "pl-1", "count": "many", "name": None}`` a `Place` reads ``count=None`` and
 ``name=""``. Without its id it is unreadable.
@@ -25,6 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum, auto
 from functools import cache, partial
 from inspect import Signature, isclass
 from typing import (
@@ -92,10 +93,13 @@ class FrozenDict(dict[KeyT, ValueT]):
 
 
 _LARGEST_EXPONENT: Final = 5_000
-"""Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
+"""The largest power of ten in an amount, positive or negative.
+
+A JSON number has fewer digits, and amounts of so many digits can still be added.
+"""
 
 LARGEST_COUNT: Final = 10**12
-"""Of a `Count`, up or down: a time span holds so many minutes, and a column of a table too."""
+"""The largest `Count`, positive or negative. A time span and a column of a table can hold it."""
 
 _DEPRECATED: Final = frozenset(
     name
@@ -137,8 +141,10 @@ class DeferredModel(BaseModel):
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 -- those of pydantic
         """Build the validator in a thread of its own, unless it is built."""
-        # No names of the caller's frame: the thread has other frames, and no model needs them.
-        return _build(partial(super().model_rebuild, **options | {"_parent_namespace_depth": 0}))
+        # pydantic looks for names in the caller's frame, which the thread does not have. No model
+        # needs such names.
+        options["_parent_namespace_depth"] = 0
+        return _build(partial(super().model_rebuild, **options))
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -173,7 +179,7 @@ class Model(DeferredModel):
     @model_validator(mode="wrap")
     @classmethod
     def _read_tolerantly(cls, value: object, read: ModelWrapValidatorHandler[Self]) -> Self:
-        """Read a record; what could not be read is left out where it does not decide."""
+        """Read a record without the values that cannot be read, unless one of them decides."""
         try:
             return read(value)
         except ValidationError as error:
@@ -193,9 +199,9 @@ class Model(DeferredModel):
         return set(super().model_fields_set)
 
     def __hash__(self) -> int:
-        # Without arrays and objects: those of open JSON have no hash.
-        values = map(vars(self).get, type(self).model_fields)
-        return hash(tuple([each for each in values if not isinstance(each, (dict, list, tuple))]))
+        # Arrays and objects are left out, because those of open JSON have no hash.
+        values = [vars(self).get(name) for name in type(self).model_fields]
+        return hash(tuple(value for value in values if not isinstance(value, (dict, list, tuple))))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """Return the known fields only, because unknown ones may hold personal data."""
@@ -215,11 +221,11 @@ class Model(DeferredModel):
 
 @cache
 def strict_parser(model: type[BaseModel]) -> Callable[[object], Any]:
-    """Return a function that parses a record, but neither it nor those inside of it tolerantly.
+    """Return a function that parses a record strictly, and the records inside it too.
 
-    It enters no function of Python for each of them, so it is faster than the validator of the
-    model. What it accepts, it parses as the model does. What it rejects may still be read
-    tolerantly.
+    The model's validator calls `Model._read_tolerantly` for each record. This function calls no
+    Python code, so it is faster. A record that it accepts is parsed as by the model. A record that
+    it rejects may still be read by the model.
 
     Example: of ``{"id": "pl-1", "name": None}`` it raises a `ValidationError`, and the model
     `Place` reads ``name=""``.
@@ -227,21 +233,22 @@ def strict_parser(model: type[BaseModel]) -> Callable[[object], Any]:
     model.model_rebuild()
     try:
         return SchemaValidator(_without_tolerance(model.__pydantic_core_schema__)).validate_python
-    except SchemaError:  # a version of pydantic refers to schemas in a way that is not known here
+    except SchemaError:  # this version of pydantic refers to schemas in a way unknown here
         return model.__pydantic_validator__.validate_python
 
 
 def _without_tolerance(schema: Any) -> Any:  # noqa: ANN401 -- any part of a schema
     """Return a schema of pydantic without the nodes that call `Model._read_tolerantly`."""
     if isinstance(schema, list):
-        return [*map(_without_tolerance, cast("list[object]", schema))]
+        return [_without_tolerance(part) for part in cast("list[object]", schema)]
     if not isinstance(schema, dict):
         return schema
     node = cast("dict[str, Any]", schema)
     if node.get("type") == "function-wrap" and _is_tolerant(node["function"]["function"]):
-        # References to the node are to what it wraps from now on.
-        name = {"ref": node["ref"]} if "ref" in node else {}
-        return _without_tolerance(node["schema"]) | name
+        inner = _without_tolerance(node["schema"])
+        if "ref" in node:  # other parts of the schema refer to the node by this name
+            inner["ref"] = node["ref"]
+        return inner
     return {key: _without_tolerance(part) for key, part in node.items()}
 
 
@@ -273,10 +280,19 @@ class _Member(NamedTuple):
         return type(None) in get_args(self.field.annotation)
 
 
+class _Reading(Enum):
+    """What becomes of a field that could not be read, unless a part of its content is readable."""
+
+    UNREADABLE = auto()
+    """The field decides, so its record cannot be read."""
+    DEFAULT = auto()
+    """The field has its default."""
+
+
 def readable_members(
     model: type[BaseModel], value: object, error: ValidationError
 ) -> dict[str, object] | None:
-    """Return a record without what could not be read; None if something of that decides.
+    """Return the members of a record that can be read; None if one of the others decides.
 
     Args:
         model: The model of the record.
@@ -296,15 +312,17 @@ def readable_members(
         content = record.get(name)
         for other_name in member.names:
             record.pop(other_name, None)
+
         if content is None or content in ([], {}, ()):
-            rest = _empty_rest(member)
+            reading = _read_empty(member)
         else:
-            rest = _readable_rest(member, content, places)
+            reading = _read_partly(member, content, places)
             logger.debug("%s: %s cannot be read", model.__name__, name)
-        if rest is None:
+
+        if reading is _Reading.UNREADABLE:
             return None
-        if rest:
-            (record[name],) = rest
+        if reading is not _Reading.DEFAULT:
+            record[name] = reading
     return record
 
 
@@ -317,21 +335,17 @@ def _places_of(error: ValidationError) -> dict[str, set[int | str]]:
     return places
 
 
-_Rest = tuple[()] | tuple[object]
-"""The content of a field that could be read; none: the field has its default."""
-
-
-def _empty_rest(member: _Member) -> _Rest | None:
-    """Return what a field has that says nothing; None: it decides, and must say something."""
+def _read_empty(member: _Member) -> object:
+    """Return the content of a field that is null, absent or empty, or what becomes of the field."""
     if not member.decides:
-        return ()
+        return _Reading.DEFAULT
     if member.is_array:
-        return ((),)
-    return (None,) if member.may_be_none else None
+        return ()
+    return None if member.may_be_none else _Reading.UNREADABLE
 
 
-def _readable_rest(member: _Member, content: object, places: Collection[int | str]) -> _Rest | None:
-    """Return what can be read of a field; None: something decides that cannot be read.
+def _read_partly(member: _Member, content: object, places: Collection[int | str]) -> object:
+    """Return the readable part of a field's content, or what becomes of the field.
 
     Args:
         member: The field.
@@ -339,18 +353,21 @@ def _readable_rest(member: _Member, content: object, places: Collection[int | st
         places: The elements or entries that cannot be read, if it is an array or an object.
     """
     if member.decides or _holds_unreadable_record(member, content, places):
-        return None
+        return _Reading.UNREADABLE
+
     if member.is_array and isinstance(content, list | tuple):
         elements = enumerate(cast("Iterable[object]", content))
-        return ([element for index, element in elements if index not in places],)
+        return [element for index, element in elements if index not in places]
+
     if member.is_object and isinstance(content, Mapping):
         entries = cast("Mapping[str, object]", content).items()
         readable: dict[str, object] = {}
         for key, inner in entries:
             if _is_text(key):
                 readable[key] = {} if key in places else inner
-        return (readable,)
-    return ()
+        return readable
+
+    return _Reading.DEFAULT
 
 
 @cache
@@ -366,7 +383,7 @@ def _members_of(model: type[BaseModel]) -> Mapping[str, _Member]:
 
 
 def _holds_unreadable_record(member: _Member, content: object, places: Iterable[int | str]) -> bool:
-    """Return whether a record inside a field cannot be read, because something in it decides."""
+    """Return whether a record inside a field cannot be read, because a field of it decides."""
     if not _is_record(member.field.annotation):
         return False
     elements: list[object] = []
@@ -386,7 +403,7 @@ def _is_record(annotation: object) -> bool:
     """Return whether the type of a field is a record, or has records in it."""
     parts = get_args(annotation)
     if parts:  # on Python 3.10, `tuple[str]` is a class, and cannot be asked for its bases
-        return any(map(_is_record, parts))
+        return any(_is_record(part) for part in parts)
     return isclass(annotation) and issubclass(annotation, Model)
 
 
@@ -470,20 +487,24 @@ def _parse_epoch(value: float) -> datetime:
     """Return the moment of epoch seconds or milliseconds."""
     if isinstance(value, bool):
         raise invalid("expected a moment, not a boolean")
-    unit = "seconds" if abs(value) <= _LAST_SECOND else "milliseconds"
     try:
-        return _EPOCH + timedelta(**{unit: value})
+        if abs(value) <= _LAST_SECOND:
+            return _EPOCH + timedelta(seconds=value)
+        return _EPOCH + timedelta(milliseconds=value)
     except (OverflowError, ValueError):
         raise invalid("not a moment in epoch seconds") from None
 
 
 _aware: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 _LONGEST_MOMENT: Final = 60
-"""More characters than a moment has; a longer text is none."""
+"""A text of more characters is no moment."""
 _UNUSUAL: Final = re.compile(
     r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]*) ?(?:(UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)"
 )
-"""ISO 8601 with a space before the offset, or with an offset of whole hours alone."""
+"""ISO 8601 with a space before the offset, or with an offset without minutes.
+
+For example ``2026-07-13T20:20:00 +01:00``, ``2026-07-13 20:20+01`` and ``2026-07-13T20:20:00 UTC``.
+"""
 
 
 def _parse_unusual(text: str) -> datetime | None:
@@ -510,7 +531,7 @@ def _parse_moment(value: object, parse: ValidatorFunctionWrapHandler) -> datetim
 
 
 _EPOCH_DIGITS: Final = (10, 13)
-"""Of epoch seconds and milliseconds from 2001 to 2286."""
+"""The number of digits of epoch seconds and of milliseconds, from 2001 to 2286."""
 
 
 def _parse_moment_or_keep(value: object) -> object:
@@ -530,12 +551,12 @@ def _parse_moment_or_keep(value: object) -> object:
 def parse_moments(values: list[Any]) -> list[Any]:
     """Return what `LooseMoment` reads of each value.
 
-    Most are whole epoch seconds, for which no function is entered.
+    Most lists have whole epoch seconds only. For those, no function is called for each value.
     """
     are_whole = {*map(type, values)} == {int}
     if are_whole and min(values) >= 0 and max(values) <= _LAST_SECOND:
-        return [_EPOCH + timedelta(0, seconds) for seconds in values]
-    return [*map(_parse_moment_or_keep, values)]
+        return [_EPOCH + timedelta(seconds=seconds) for seconds in values]
+    return [_parse_moment_or_keep(value) for value in values]
 
 
 _DAY: Final = len("YYYY-MM-DD")
@@ -573,7 +594,7 @@ Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
 """An identifier: a string that is not empty; numbers are not converted."""
 
 Count = Annotated[int, AfterValidator(_reject_huge)]
-"""A whole number that is counted or measured with, such as minutes; ``10.0`` is one too."""
+"""A whole number of things or of a unit, such as minutes; ``10.0`` is one too."""
 
 Values = tuple[JsonValue, ...]
 """An array whose elements the interface does not define."""
@@ -595,5 +616,10 @@ def path_text(location: tuple[int | str, ...]) -> str:
     """Return a path as a text, such as ``passengers[0].birth_date``."""
     text = ""
     for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif text:
+            text += f".{part}"
+        else:
+            text = part
     return text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, Field, field_serializer
 
@@ -26,7 +26,7 @@ from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
 from ferry_sdk.models.sums import exact_difference
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
-_NEVER = datetime.max.replace(tzinfo=timezone.utc)
+_NEVER: Final = datetime.max.replace(tzinfo=timezone.utc)
 
 
 class PossibleAction(Model):
@@ -96,10 +96,10 @@ class WithActions(Model):
         """
 
         def urgency(action: NextAction) -> tuple[bool, datetime, str]:
-            limit = action.time_limit if isinstance(action.time_limit, datetime) else _NEVER
-            return not action.is_mandatory, limit, action.name
+            deadline = action.time_limit if isinstance(action.time_limit, datetime) else _NEVER
+            return not action.is_mandatory, deadline, action.name
 
-        actions = (NextAction(name, action) for name, action in self.possible_actions.items())
+        actions = [NextAction(name, action) for name, action in self.possible_actions.items()]
         return tuple(sorted(actions, key=urgency))
 
 
@@ -125,18 +125,21 @@ class BookingCreated(WithActions, PricedModel):
     read_back: bool = False
 
     def __str__(self) -> str:
-        """Return it in a few lines; the repr has all of it."""
-        return _text_of(self)
+        """Return the booking in a few lines; the repr has all of it."""
+        return _text_of(self, [])
 
 
-def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
-    """Return a booking in a few lines: its state, its price, more lines, and what comes next."""
+def _text_of(booking: BookingCreated | Booking, details: Iterable[str]) -> str:
+    """Return a booking in a few lines: its state, its price, the details, and what comes next."""
     price = money(booking.total_price, booking.currency)
-    head = f"Booking {booking.booking_reference}: {booking.stage}, {price}"
-    lines = [head, f"id {booking.booking_id}", *more]
-    for action in booking.next_actions():
+    lines = [
+        f"Booking {booking.booking_reference}: {booking.stage}, {price}",
+        f"id {booking.booking_id}",
+        *details,
+    ]
+    for name, action in booking.next_actions():
         until = f", until {_minutes(action.time_limit)}" if action.time_limit else ""
-        lines.append(f"next {action.name}, {action.action.type}{until}")
+        lines.append(f"next {name}, {action.type}{until}")
     return "\n  ".join(lines)
 
 
@@ -148,9 +151,11 @@ def _lines_of(ticket: Ticket) -> Iterator[str]:
     number = ticket.ticket_number or "without a number"
     yield f"ticket {number}, {ticket.direction}, {ticket.status}, id {ticket.id}"
     for leg in (ticket.availability.outward, ticket.availability.return_):
-        if leg and (way := leg.journey):
-            leaves = f"{way.depart_port_name} {_minutes(way.depart_at)}".strip()
-            yield f"  {leaves} → {way.arrive_port_name} {_minutes(way.arrive_at)}".rstrip()
+        if leg is not None and leg.journey is not None:
+            journey = leg.journey
+            departure = f"{journey.depart_port_name} {_minutes(journey.depart_at)}".strip()
+            arrival = f"{journey.arrive_port_name} {_minutes(journey.arrive_at)}"
+            yield f"  {departure} → {arrival}".rstrip()
 
 
 class Received(PricedModel):
@@ -279,9 +284,11 @@ class Booking(WithActions, PricedModel):
     journey_details: Members = Field(default_factory=FrozenDict, repr=False)
 
     def __str__(self) -> str:
-        """Return it in a few lines, without travellers; the repr has all of it."""
-        tickets = (line for ticket in self.tickets for line in _lines_of(ticket))
-        return _text_of(self, f"payment {self.payment_status}", *tickets)
+        """Return the booking in a few lines, without travellers; the repr has all of it."""
+        lines = [f"payment {self.payment_status}"]
+        for ticket in self.tickets:
+            lines += _lines_of(ticket)
+        return _text_of(self, lines)
 
 
 class BookingConfirmation(Model):

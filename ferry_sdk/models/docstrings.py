@@ -23,22 +23,22 @@ def split_docstring(thing: object) -> tuple[str, Mapping[str, str]]:
     """
     text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
     head, *sections = _SECTION.split(text)
-    entries = {
-        name: " ".join(description.split())
-        for section, part in zip(sections[::2], sections[1::2], strict=True)
-        if section in {"Args", "Attributes"}
-        for name, description in _ENTRY.findall(part)
-    }
+    titles, contents = sections[::2], sections[1::2]
+
+    entries: dict[str, str] = {}
+    for title, content in zip(titles, contents, strict=True):
+        if title in {"Args", "Attributes"}:
+            for name, description in _ENTRY.findall(content):
+                entries[name] = " ".join(description.split())
     return head, entries
 
 
 def field_descriptions(model: type) -> dict[str, str]:
     """Return the descriptions of a model's fields, inherited ones included."""
-    return {
-        name: description
-        for base in reversed(model.__mro__)
-        for name, description in split_docstring(base)[1].items()
-    }
+    descriptions: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        descriptions |= split_docstring(base)[1]
+    return descriptions
 
 
 def describe_properties(schema: JsonDict, model: type[BaseModel]) -> None:
@@ -47,7 +47,8 @@ def describe_properties(schema: JsonDict, model: type[BaseModel]) -> None:
     descriptions = field_descriptions(model)
     for name, field in model.model_fields.items():
         alias = field.validation_alias
-        keys = [name, *(alias.choices[:1] if isinstance(alias, AliasChoices) else [alias])]
-        for key in keys:
+        if isinstance(alias, AliasChoices):
+            alias = alias.choices[0]
+        for key in (name, alias):
             if isinstance(key, str) and key in properties and name in descriptions:
                 properties[key].setdefault("description", descriptions[name])

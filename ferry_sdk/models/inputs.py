@@ -36,12 +36,23 @@ from ferry_sdk.models.base import (
 )
 from ferry_sdk.models.enums import Gender, PassengerType
 
-_TYPES = {
-    name: kind
-    for kind, code in zip(PassengerType, ("ADT", "CHD", "INF"), strict=True)
-    for name in (kind.upper(), code, kind[0])
+_TYPES: Final[Mapping[str, PassengerType]] = {
+    "ADULT": PassengerType.ADULT,
+    "ADT": PassengerType.ADULT,
+    "A": PassengerType.ADULT,
+    "CHILD": PassengerType.CHILD,
+    "CHD": PassengerType.CHILD,
+    "C": PassengerType.CHILD,
+    "INFANT": PassengerType.INFANT,
+    "INF": PassengerType.INFANT,
+    "I": PassengerType.INFANT,
 }
-_GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
+_GENDERS: Final[Mapping[str, Gender]] = {
+    "MALE": Gender.MALE,
+    "M": Gender.MALE,
+    "FEMALE": Gender.FEMALE,
+    "F": Gender.FEMALE,
+}
 
 
 def _parser(members: Mapping[str, object], expected: LiteralString) -> BeforeValidator:
@@ -102,7 +113,7 @@ class SearchPassenger(Input):
     def _check_param(
         cls, param: PassengerParam | None, info: ValidationInfo
     ) -> PassengerParam | None:
-        kind = info.data.get("type")
+        kind = info.data.get("type")  # None: the type is invalid, which is reported already
         if param is not None and kind is not None and param != kind.value[0]:
             expected = {"letter": kind[0], "type": kind.value}
             raise PydanticCustomError("value_error", "expected {letter} for {type}", expected)
@@ -348,13 +359,16 @@ def parse_input(
         checked: InputT = model.__pydantic_validator__.validate_python(value)
     except ValidationError as error:
         where, problem = path_of(error)
-        if not where and not isinstance(value, Mapping):
-            problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
     else:
         return checked
-    if index is not None:
-        argument = f"{argument}[{index}]"
-    raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
+
+    # The error is raised below `except`: its context would be pydantic's error, with the values.
+    if not where and not isinstance(value, Mapping):
+        problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
+    path = argument if index is None else f"{argument}[{index}]"
+    if where:
+        path = f"{path}.{where}"
+    raise InvalidInputError(problem, field=path)
 
 
 def elements_of(

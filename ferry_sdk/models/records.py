@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
-_LONG = 5
-"""The repr of a longer list shows the first and the last record."""
+_MOST_SHOWN = 5
+"""The repr of a list with more records shows the first and the last one."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ _lock: Final = ProcessLock()
 
 
 class Match:
-    """One of the dataclasses that were found, which notebooks show as a card."""
+    """The base of dataclasses that a search by name returns; notebooks show a card of each."""
 
     __slots__ = ()
 
@@ -75,7 +75,8 @@ class Records(Sequence[T_co], Generic[T_co]):
     ) -> Self:
         """Return `size` records that the factory creates on first access."""
         records = cls(unreadable=unreadable)
-        records._factory, records._size = factory, size
+        records._factory = factory
+        records._size = size
         return records
 
     @property
@@ -87,7 +88,7 @@ class Records(Sequence[T_co], Generic[T_co]):
     def _records(self) -> tuple[T_co, ...]:
         if self._factory is not None:
             with _lock.current:
-                if self._factory is not None:
+                if self._factory is not None:  # no other thread ran it while this one waited
                     self._values = tuple(self._factory())
                     self._factory = None
         return self._values
@@ -108,8 +109,9 @@ class Records(Sequence[T_co], Generic[T_co]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Records):
             return NotImplemented
-        them = cast("Records[object]", other)
-        return tuple(self) == tuple(them) and self.unreadable == them.unreadable
+        other_records = cast("Records[object]", other)
+        has_same_records = tuple(self) == tuple(other_records)
+        return has_same_records and self.unreadable == other_records.unreadable
 
     def __hash__(self) -> int:
         return hash(self._records)
@@ -120,7 +122,7 @@ class Records(Sequence[T_co], Generic[T_co]):
     def __repr__(self) -> str:
         lost = f", unreadable={len(self.unreadable)}" if self.unreadable else ""
         records = [repr(record) for record in self._records]
-        if len(records) > _LONG:
+        if len(records) > _MOST_SHOWN:
             records[1:-1] = [f"... {len(records) - 2} more ..."]
         return f"Records([{', '.join(records)}]{lost})"
 

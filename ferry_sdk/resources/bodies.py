@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime, time
-from operator import itemgetter
 from typing import Final, cast
 
 from ferry_sdk._engine.validation import flag
@@ -47,9 +46,6 @@ from ferry_sdk.resources.arguments import (
 )
 
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
-_SENT: Final = ("availability_id", "tariff_id", "place_id")
-"""What is sent of a selection."""
-_sent_of: Final = itemgetter(*_SENT)
 _REQUIRED: Final = frozenset(["first_name", "last_name", "type"])
 """What a booking requires of a traveller; the first in the alphabet is reported first."""
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
@@ -79,13 +75,27 @@ class SearchArguments:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
-        request: dict[str, object] = {}
-        for field in _SEARCH:
-            value, kind = getattr(self, field.name), field.name.rpartition("_")[2]
-            if value is not None or field.default is MISSING:
-                request[field.name] = _CHECKS.get(kind, identifier)(value, field.name)
-        day = date.fromisoformat(str(request["out_at"]))
-        return {"request": request, **party_on(self.passengers, self.vehicle, day)}
+        request: dict[str, object] = {
+            "company": identifier(self.company, "company"),
+            "depart_code": identifier(self.depart_code, "depart_code"),
+            "arrive_code": identifier(self.arrive_code, "arrive_code"),
+            "out_journey_id": identifier(self.out_journey_id, "out_journey_id"),
+            "out_at": day(self.out_at, "out_at"),
+            "out_time": clock_time(self.out_time, "out_time"),
+        }
+        if self.out_is_open is not None:
+            request["out_is_open"] = flag(self.out_is_open, "out_is_open")
+        if self.ret_journey_id is not None:
+            request["ret_journey_id"] = identifier(self.ret_journey_id, "ret_journey_id")
+        if self.ret_at is not None:
+            request["ret_at"] = day(self.ret_at, "ret_at")
+        if self.ret_time is not None:
+            request["ret_time"] = clock_time(self.ret_time, "ret_time")
+        if self.ret_is_open is not None:
+            request["ret_is_open"] = flag(self.ret_is_open, "ret_is_open")
+
+        out_day = date.fromisoformat(str(request["out_at"]))
+        return {"request": request, **party_on(self.passengers, self.vehicle, out_day)}
 
 
 def party_on(
@@ -121,37 +131,52 @@ def passengers_on(
 ) -> list[SearchPassenger]:
     """Return the passengers of a search, with travellers at their age and type on a day."""
     bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
+    party: list[SearchPassenger] = []
+    for index, value in enumerate(elements_of(passengers, "passengers")):
+        passenger: object = value
+        if isinstance(value, Traveller):
+            passenger = _search_values(value, index, day=day, bands=bands)
+        party.append(parse_input(SearchPassenger, passenger, "passengers", index=index))
+    return party
 
-    def parse(value: object, index: int) -> SearchPassenger:
-        if not isinstance(value, Traveller):
-            return parse_input(SearchPassenger, value, "passengers", index)
-        age = age_of(vars(value), day)
-        if value.gender is None:
-            raise InvalidInputError("required for a search", field=f"passengers[{index}].gender")
-        if age is None or age < 0:
-            problem = "required for a search" if age is None else "after the day of travel"
-            raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
-        kind, order = value.type or bands.type_at(age), value.order
-        values = {"type": kind, "gender": value.gender, "age": age, "order": order}
-        return parse_input(SearchPassenger, values, "passengers", index)
 
-    return [
-        parse(value, index) for index, value in enumerate(elements_of(passengers, "passengers"))
-    ]
+def _search_values(traveller: Traveller, index: int, *, day: date, bands: AgeBands) -> Values:
+    """Return the values of a search passenger from a traveller, at the age on a day."""
+    age = age_of(vars(traveller), day)
+    if traveller.gender is None:
+        raise InvalidInputError("required for a search", field=f"passengers[{index}].gender")
+    if age is None:
+        raise InvalidInputError("required for a search", field=f"passengers[{index}].birth_date")
+    if age < 0:
+        raise InvalidInputError("after the day of travel", field=f"passengers[{index}].birth_date")
+    return {
+        "type": traveller.type or bands.type_at(age),
+        "gender": traveller.gender,
+        "age": age,
+        "order": traveller.order,
+    }
 
 
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Values]:
     """Validate the selections; a tariff locked to a round trip allows one company only."""
     chosen = [
-        values_of(Selection, value, "availabilities", index)
+        values_of(Selection, value, "availabilities", index=index)
         for index, value in enumerate(elements_of(availabilities, "availabilities", Selection))
     ]
-    if len(chosen) > 1 and len({choice["company"] for choice in chosen if "company" in choice}) > 1:
-        for index, choice in enumerate(chosen):
-            if choice.get("roundtrip_locked"):
-                problem = "the tariff is valid only as a round trip with the same company"
-                raise InvalidInputError(problem, field=f"availabilities[{index}]")
+    if len(chosen) > 1:
+        _check_companies(chosen)
     return chosen
+
+
+def _check_companies(chosen: Sequence[Values]) -> None:
+    """Reject a tariff that is locked to a round trip with one company beside another company's."""
+    companies = {selection["company"] for selection in chosen if "company" in selection}
+    if len(companies) <= 1:
+        return
+    for index, selection in enumerate(chosen):
+        if selection.get("roundtrip_locked"):
+            problem = "the tariff is valid only as a round trip with the same company"
+            raise InvalidInputError(problem, field=f"availabilities[{index}]")
 
 
 def expiries(chosen: Iterable[Values]) -> dict[str, datetime]:
@@ -166,6 +191,7 @@ def expiries(chosen: Iterable[Values]) -> dict[str, datetime]:
 def booking(
     chosen: Sequence[Values],
     passengers: Sequence[Passenger | PassengerDict | Traveller],
+    *,
     reservation_type: ReservationTypeName | str | None,
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
@@ -173,11 +199,21 @@ def booking(
     """Return the body of a booking. Interface: POST /api/booking."""
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
-        sent = map(_sent_of, chosen)
-        body["availabilities"] = [dict(zip(_SENT, values, strict=True)) for values in sent]
+        body["availabilities"] = [
+            {
+                "availability_id": selection["availability_id"],
+                "tariff_id": selection["tariff_id"],
+                "place_id": selection["place_id"],
+            }
+            for selection in chosen
+        ]
+
     kind = optional(reservation_type, "reservation_type")
-    if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
+    if kind is None and chosen:
+        kind = chosen[0].get("reservation_type")
+    if kind is not None:
         body["reservation_type"] = kind
+
     if vehicle is not None:
         body["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
     if contact is not None:
@@ -196,36 +232,39 @@ def _party(
 ) -> list[Values]:
     """Return the passengers of a booking, at their age and type on the day of the first sailing.
 
+    1. Parse: every passenger becomes a new dict of its values. A `Traveller` was validated when it
+       was made, and may still lack what a booking requires.
+    2. Check: `assess` finds the age and the type of each, and contradictions of the whole party.
+    3. Complete: a `Traveller` gets this age and type, and must have both names.
+    4. Encode: the type and the gender become texts; the order is the position in the list, unless
+       it is given.
+
     Raises:
         InvalidInputError: A passenger is invalid, lacks something or contradicts itself or another
             one; `field` names it.
     """
-    bands: AgeBands = getattr(passengers, "bands", DEFAULT_BANDS)
     listed = elements_of(passengers, "passengers")
-    party = [
-        drop_none(vars(value))
-        if isinstance(value, Traveller)
-        else values_of(Passenger, value, "passengers", index)
-        for index, value in enumerate(listed)
-    ]
+    party: list[Values] = []
+    for index, value in enumerate(listed):
+        if isinstance(value, Traveller):
+            party.append(drop_none(vars(value)))
+        else:
+            party.append(values_of(Passenger, value, "passengers", index=index))
+
+    bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
-    first = min(days) if days and len(days) == len(chosen) else None
-    last = max(days) if days else None
-    ages, types, contradictions = assess(party, first, last, bands)
-    for problem in contradictions:
-        where = f"passengers[{problem.traveller}].{problem.field}"
-        raise InvalidInputError(problem.problem, field=where)
-    party_on_day = zip(listed, party, ages, types, strict=True)
-    for index, (value, passenger, age, kind) in enumerate(party_on_day):
+    first_day = min(days) if days and len(days) == len(chosen) else None
+    last_day = max(days) if days else None
+    ages, types, contradictions = assess(party, first_day, last_day, bands=bands)
+    if contradictions:
+        first_problem = contradictions[0]
+        where = f"passengers[{first_problem.traveller}].{first_problem.field}"
+        raise InvalidInputError(first_problem.problem, field=where)
+
+    for index, (value, passenger) in enumerate(zip(listed, party, strict=True)):
         if isinstance(value, Traveller) and not isinstance(value, Passenger):
-            if kind is not None:
-                passenger["type"] = kind
-            missing = _REQUIRED.difference(passenger)
-            if missing:
-                where = f"passengers[{index}].{min(missing)}"
-                raise InvalidInputError("required for a booking", field=where)
-            if age is not None and first is not None:
-                passenger["age"] = age
+            age = None if first_day is None else ages[index]
+            _complete(passenger, index, age=age, kind=types[index])
         passenger["type"] = _TYPES[passenger["type"]]
         passenger.setdefault("order", index + 1)
         if "gender" in passenger:
@@ -233,8 +272,25 @@ def _party(
     return party
 
 
-_CHECKS: Final = {"at": day, "time": clock_time, "open": flag}
-"""The checks of the arguments of a search, by the last word of their names; others are ids."""
-_SEARCH: Final = [
-    field for field in fields(SearchArguments) if field.name not in {"passengers", "vehicle"}
-]
+def _complete(
+    passenger: Values, index: int, *, age: int | None, kind: PassengerType | None
+) -> None:
+    """Set the type and the age of a traveller for a booking.
+
+    Args:
+        passenger: The values of the traveller.
+        index: Its place in the list.
+        age: Its age on the day of the first sailing; None: it is not known.
+        kind: Its type on that day; None: it is not known.
+
+    Raises:
+        InvalidInputError: The type or a name is missing; `field` names it.
+    """
+    if kind is not None:
+        passenger["type"] = kind
+    missing = _REQUIRED.difference(passenger)
+    if missing:
+        where = f"passengers[{index}].{min(missing)}"
+        raise InvalidInputError("required for a booking", field=where)
+    if age is not None:
+        passenger["age"] = age

@@ -101,13 +101,19 @@ class BookingsGroup(Resource):
             ```
         """
         chosen = bodies.selections(availabilities)
-        body = bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
+        body = bodies.booking(
+            chosen,
+            passengers,
+            reservation_type=reservation_type,
+            vehicle=vehicle,
+            contact=contact,
+        )
         content = encode_json(body)
         write: Write[BookingCreated] = Write(
             content, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
         )
         call = Rest("POST", "booking", content)
-        return Operation(call, _CREATED, SAFETY["bookings.create"], write)
+        return Operation(call, _CREATED, SAFETY["bookings.create"], write=write)
 
     @method
     def confirm(
@@ -164,7 +170,7 @@ class BookingsGroup(Resource):
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         guard = total_guard(expect_total, currency, booking_id)
         call = Rest.post("booking", "confirm", body={"id": booking_id})
-        return change("bookings.confirm", call, BookingConfirmation, subject, guard)
+        return change("bookings.confirm", call, BookingConfirmation, subject, guard=guard)
 
     @method
     def get(self, booking_id: str) -> Operation[Booking]:
@@ -306,9 +312,11 @@ class BookingsGroup(Resource):
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         reference = arguments.optional(booking_reference, "booking_reference")
         body = arguments.drop_none({**subject, "booking_reference": reference})
-        guard = penalty_guard(max_penalty, min_refund, currency, subject, "bookings.cancel")
+        guard = penalty_guard(
+            max_penalty, min_refund, currency, subject=subject, operation="bookings.cancel"
+        )
         call = Rest.post("booking", "cancel", body=body)
-        return change("bookings.cancel", call, BookingCancellation, subject, guard)
+        return change("bookings.cancel", call, BookingCancellation, subject, guard=guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name

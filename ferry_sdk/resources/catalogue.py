@@ -35,7 +35,7 @@ class CatalogueGroup(Resource):
                 # > 183 FRMRS Marseille
             ```
         """
-        return read_list("catalogue.ports", Rest.get("port"), Port, "ports")
+        return read_list("catalogue.ports", Rest.get("port"), Port, member="ports")
 
     @method
     def journeys(self) -> Operation[Records[Journey]]:
@@ -57,7 +57,7 @@ class CatalogueGroup(Resource):
                 # > 344 Marseille → Tunis (La Goulette)
             ```
         """
-        return read_list("catalogue.journeys", Rest.post("journey"), Journey, "journeys")
+        return read_list("catalogue.journeys", Rest.post("journey"), Journey, member="journeys")
 
     @method
     def departures(
@@ -94,8 +94,13 @@ class CatalogueGroup(Resource):
         if journey_ids is not None:
             body["__journey_id"] = identifiers(journey_ids, "journey_ids")
         call = Rest.post("departure", body=body)
-        names = {"__journey_id": "journey_ids"}
-        return read_list("catalogue.departures", call, Departure, "departures", names)
+        return read_list(
+            "catalogue.departures",
+            call,
+            Departure,
+            member="departures",
+            argument_names={"__journey_id": "journey_ids"},
+        )
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
@@ -118,7 +123,7 @@ class CatalogueGroup(Resource):
             ```
         """
         call = Rest.get("vehicle-brand")
-        return read_list("catalogue.vehicle_brands", call, VehicleBrand, "brands")
+        return read_list("catalogue.vehicle_brands", call, VehicleBrand, member="brands")
 
     @method
     def vehicle_types(self) -> Operation[Records[VehicleType]]:
@@ -141,4 +146,4 @@ class CatalogueGroup(Resource):
             ```
         """
         call = Rest.get("vehicle-data")
-        return read_list("catalogue.vehicle_types", call, VehicleType, "vehicle_types")
+        return read_list("catalogue.vehicle_types", call, VehicleType, member="vehicle_types")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final, cast
 
 from ferry_sdk._engine.operation import Wait
 from ferry_sdk.errors import InvalidInputError
@@ -28,11 +28,25 @@ def booking_until(
     _check_callback(on_progress)
     if callable(until):
         return Wait(seconds, until, due_times=_dates_of, on_progress=on_progress)
-    wanted: Any = (until,) if isinstance(until, str) else until
-    stages: list[object] = [*wanted] if isinstance(wanted, Iterable) else []
+    return Wait(
+        seconds,
+        until=partial(_is_at, _stages_of(until)),
+        is_final=partial(_is_at, _FINAL),
+        due_times=_dates_of,
+        on_progress=on_progress,
+    )
+
+
+def _stages_of(until: object) -> list[object]:
+    """Return the stages of a condition, which may be one stage."""
+    stages: list[object] = []
+    if isinstance(until, str):
+        stages = [until]
+    elif isinstance(until, Iterable):
+        stages = [*cast("Iterable[object]", until)]
     if not stages or not all(isinstance(stage, str) for stage in stages):
         raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
-    return Wait(seconds, partial(_is_at, stages), partial(_is_at, _FINAL), _dates_of, on_progress)
+    return stages
 
 
 def _is_at(stages: Collection[object], booking: Booking) -> bool:
@@ -54,5 +68,6 @@ def _check_callback(on_progress: object) -> None:
 
 def _dates_of(booking: Booking) -> Iterable[datetime]:
     """Return the deadlines of the booking and of its possible actions."""
-    limits = (action.time_limit for action in booking.possible_actions.values())
-    return [moment for moment in (booking.expire_at, *limits) if isinstance(moment, datetime)]
+    deadlines = [booking.expire_at]
+    deadlines += [action.time_limit for action in booking.possible_actions.values()]
+    return [deadline for deadline in deadlines if isinstance(deadline, datetime)]

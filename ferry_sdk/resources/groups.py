@@ -7,20 +7,32 @@ from ferry_sdk.resources.base import Resource, bind
 
 
 class Group(lazy_attribute):
-    """A group of calls over the transport of its owner, loaded on first use.
+    """A group of calls of a client, made on first use and kept by the client.
 
-    Its class is named after the attribute, and so is its module in `resources`, unless another
-    module is given. Its type is in the stubs of `client.groups`.
+    The name of the attribute leads to the class. For example, the first use of ``ferry.tickets``
+    loads the module `resources.tickets`, and binds its class `TicketsGroup` to the client's
+    transport.
+
+    The type that a type checker sees is in the stubs of `client.groups`.
     """
 
     def __init__(self, description: str, module: str | None = None) -> None:
-        def load(resources: Resources) -> object:
-            name = str(self.attrname)
-            path = module or f"resources.{name}"
-            return bind(f"ferry_sdk.{path}", f"{name.capitalize()}Group", resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
+        """Describe a group.
 
-        super().__init__(load)
+        Args:
+            description: The docstring of the attribute.
+            module: The module of its class below `ferry_sdk`; None: that of its name in
+                `resources`.
+        """
+        super().__init__(self._bind)
         self.__doc__ = description
+        self._module = module
+
+    def _bind(self, resources: Resources) -> object:
+        name = str(self.attrname)
+        module = self._module or f"resources.{name}"
+        class_name = f"{name.capitalize()}Group"
+        return bind(f"ferry_sdk.{module}", class_name, resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
 
 
 class Resources(Resource):

@@ -27,7 +27,8 @@ def total_guard(
         return None
 
     def judge(booking: Booking) -> None:
-        if booking.total_price != expected or agreed_currency not in {None, booking.currency}:
+        is_other_currency = agreed_currency not in {None, booking.currency}
+        if booking.total_price != expected or is_other_currency:
             raise PriceChangedError(
                 expected=expected,
                 found=booking.total_price,
@@ -42,11 +43,19 @@ def penalty_guard(
     max_penalty: object,
     min_refund: object,
     currency: object,
+    *,
     subject: Mapping[str, str],
     operation: str,
 ) -> Guard[Any] | None:
-    """Return a guard that allows a cancellation only within these amounts; None without any."""
-    ((argument, some_id),) = subject.items()
+    """Return a guard that allows a cancellation only within these amounts; None without any.
+
+    Args:
+        max_penalty: The highest acceptable penalty; None: any.
+        min_refund: The lowest acceptable refund; None: any.
+        currency: The currency of both; None: that of the fee.
+        subject: The id of what is cancelled, by the name of the argument.
+        operation: The cancellation's name in the safety table.
+    """
     limit = optional_money(max_penalty, "max_penalty")
     lowest = optional_money(min_refund, "min_refund")
     agreed_currency = currency_of(currency, limit, lowest)
@@ -54,11 +63,10 @@ def penalty_guard(
         return None
 
     def judge(fee: CancellationFee) -> None:
-        if (
-            agreed_currency not in {None, fee.currency}
-            or (limit is not None and fee.penalty_amount > limit)
-            or (lowest is not None and fee.refund_amount < lowest)
-        ):
+        is_other_currency = agreed_currency not in {None, fee.currency}
+        is_penalty_too_high = limit is not None and fee.penalty_amount > limit
+        is_refund_too_low = lowest is not None and fee.refund_amount < lowest
+        if is_other_currency or is_penalty_too_high or is_refund_too_low:
             raise PenaltyExceededError(
                 limit=limit,
                 min_refund=lowest,
@@ -68,21 +76,28 @@ def penalty_guard(
                 expected_currency=agreed_currency,
             )
 
+    ((argument, some_id),) = subject.items()
     reading = read_fee("bookings.cancel_fee", some_id, argument)
-    return Guard(reading, judge, _with_preview, suggests=SAFETY[operation].is_suggested_by)
+    suggests = SAFETY[operation].is_suggested_by
+    return Guard(reading, judge, conclude=_with_preview, suggests=suggests)
 
 
 def read_fee(operation: str, some_id: str, argument: str) -> Operation[CancellationFee]:
     """Return the read of what cancelling a booking or a ticket now would cost."""
-    call, names = Rest.post("booking", "cancel-fee", body={"id": some_id}), {"id": argument}
+    call = Rest.post("booking", "cancel-fee", body={"id": some_id})
+    names = {"id": argument}
     return Operation(call, Record(CancellationFee), SAFETY[operation], argument_names=names)
 
 
 def _with_preview(
     cancellation: BookingCancellation | TicketCancellation, fee: CancellationFee
 ) -> BookingCancellation | TicketCancellation:
+    """Return the cancellation with its previewed fee, and warn of a smaller refund."""
     with_preview = cancellation.model_copy(update={"previewed": fee})
-    if isinstance(with_preview, BookingCancellation) and (with_preview.refund_shortfall or 0) > 0:
-        facts = with_preview.refund_shortfall, fee.currency
-        logger.warning("a cancellation refunded %s %s less than was previewed", *facts)
+    if isinstance(with_preview, BookingCancellation):
+        shortfall = with_preview.refund_shortfall
+        if shortfall is not None and shortfall > 0:
+            logger.warning(
+                "a cancellation refunded %s %s less than was previewed", shortfall, fee.currency
+            )
     return with_preview

@@ -144,13 +144,22 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = [] if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
-        identity = by_id | bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
-        body = identity | {"passengers": bodies.mcp_passengers(identity["passengers"])}
-        call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
+        booking = bodies.booking(
+            chosen,
+            passengers,
+            reservation_type=reservation_type,
+            vehicle=vehicle,
+            contact=contact,
+        )
+
+        # The identity has the types as REST spells them: it is that of `bookings.create`.
+        identity = by_id | booking
+        body = identity | {"passengers": bodies.mcp_passengers(booking["passengers"])}
+        call = Mcp.tool("create_booking", body)
         write: Write[BookingCreated] = Write(
             identity, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
         )
-        return Operation(call, answer, SAFETY["mcp.create_booking"], write)
+        return Operation(call, Record(BookingCreated), SAFETY["mcp.create_booking"], write=write)
 
     @method
     def confirm_booking(self, booking_id: str) -> Operation[BookingConfirmation]:
@@ -424,11 +433,11 @@ class McpGroup(Resource):
                 # > dict
             ```
         """
-        called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
+        params = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
         row = safety_of_tool(name)
         answer = Passthrough[JsonValue](**_expected_id(name, arguments))
-        write: Write[JsonValue] | None = None if row.is_read else Write(called, {})
-        return Operation(Mcp("tools/call", called), answer, row, write)
+        write: Write[JsonValue] | None = None if row.is_read else Write(params, {})
+        return Operation(Mcp("tools/call", params), answer, row, write=write)
 
     @method
     def read_resource(self, uri: str) -> Operation[JsonValue]:
@@ -481,7 +490,7 @@ class McpGroup(Resource):
                     # > search_availability
             ```
         """
-        return read_list("mcp.list_tools", Mcp("tools/list", {}), McpTool, "tools")
+        return read_list("mcp.list_tools", Mcp("tools/list", {}), McpTool, member="tools")
 
     @method
     def list_resources(self) -> Operation[Records[McpResource]]:
@@ -503,7 +512,8 @@ class McpGroup(Resource):
                 # > resource://service/ports
             ```
         """
-        return read_list("mcp.list_resources", Mcp("resources/list", {}), McpResource, "resources")
+        call = Mcp("resources/list", {})
+        return read_list("mcp.list_resources", call, McpResource, member="resources")
 
 
 def _expected_id(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:

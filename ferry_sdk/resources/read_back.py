@@ -40,9 +40,9 @@ Recovered = (
 def read_back_created(booking_id: str) -> ReadBack[BookingCreated]:
     """Return how to read back what a create made, by the id that its reply named.
 
-    That the service has the booking shows the effect, whatever has become of it since.
+    If the service has the booking, it was created, whatever has become of it since.
     """
-    booking_id = identifier(booking_id, "booking_id")  # that of an error may be of any origin
+    booking_id = identifier(booking_id, "booking_id")  # an error may have an id of any origin
     return ReadBack(reading=read_booking(booking_id), shows=lambda _: True, result=_created)
 
 
@@ -50,12 +50,12 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
     """Return how to read back a write on these ids; None if no read can confirm it."""
     for proof in row.confirmed_by:
         if proof.subject in subject:
-            make = _RESULTS[row.effect or ""]
+            make_result = _RESULTS[row.effect or ""]
             read = read_booking if proof.subject == "booking_id" else read_ticket
             return ReadBack(
                 reading=read(subject[proof.subject], SAFETY[proof.read]),
                 shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
-                result=partial(make, dict(subject)),
+                result=partial(make_result, dict(subject)),
                 complete=_with_refund if row.effect == "bookings.cancel" else None,
             )
     return None
@@ -68,18 +68,28 @@ def change(
     subject: Mapping[str, str],
     guard: Guard[Any] | None = None,
 ) -> Operation[ModelT]:
-    """Return a write that changes what has these ids, with how its effect is read back."""
-    row, answer = SAFETY[operation], Record(model, **subject)
-    write = Write(subject, subject, read_back(row, subject), guard)
+    """Return a write that changes a booking or a ticket, with how its effect is read back.
+
+    Args:
+        operation: Its name in the safety table.
+        call: The request.
+        model: The model of the reply.
+        subject: The id of what is changed, by the name of the argument.
+        guard: The check before it is sent; None without one.
+    """
+    row = SAFETY[operation]
+    write = Write(subject, subject, read_back=read_back(row, subject), guard=guard)
     (argument,) = subject
-    return Operation(call, answer, row, write, argument_names={"id": argument})
+    names = {"id": argument}
+    return Operation(call, Record(model, **subject), row, write=write, argument_names=names)
 
 
 def read_booking(
     booking_id: str, row: Safety = SAFETY["bookings.get"], wait: Wait | None = None
 ) -> Operation[Booking]:
     """Return the read of a booking, or a poll of it."""
-    call, answer = Rest.get("booking", booking_id), Record(Booking, booking_id=booking_id)
+    call = Rest.get("booking", booking_id)
+    answer = Record(Booking, booking_id=booking_id)
     return Operation(call, answer, row, wait=wait, argument_names={"id": "booking_id"})
 
 
@@ -106,13 +116,29 @@ def _created(booking: Booking) -> BookingCreated:
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:
     issued = [ticket for ticket in booking.tickets if ticket.status == TicketStatus.ISSUED]
-    first = (issued or booking.tickets)[0]
+    tickets = issued or booking.tickets
     return BookingConfirmation(
         booking_id=subject["booking_id"],
         status="confirmed",
-        ticket_id=first.id,
-        ticket_number=first.ticket_number,
+        ticket_id=tickets[0].id,
+        ticket_number=tickets[0].ticket_number,
         read_back=True,
+    )
+
+
+def _booking_cancellation(subject: Mapping[str, str], _: object) -> BookingCancellation:
+    return BookingCancellation(
+        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
+    )
+
+
+def _ticket_cancellation(subject: Mapping[str, str], _: object) -> TicketCancellation:
+    return TicketCancellation(ticket_id=subject["ticket_id"], status="cancelled", read_back=True)
+
+
+def _payment(subject: Mapping[str, str], _: object) -> PaymentRecorded:
+    return PaymentRecorded(
+        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
     )
 
 
@@ -128,13 +154,8 @@ def _with_refund(cancellation: BookingCancellation, reply: object) -> BookingCan
 _refund: Final[TypeAdapter[Decimal | None]] = TypeAdapter(Amount | None)
 _RESULTS: Final[Mapping[str, Callable[[Mapping[str, str], Any], Recovered]]] = {
     "bookings.confirm": _confirmation,
-    "bookings.cancel": lambda subject, _: BookingCancellation(
-        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
-    ),
-    "tickets.cancel": lambda subject, _: TicketCancellation(
-        ticket_id=subject["ticket_id"], status="cancelled", read_back=True
-    ),
-    "tickets.mark_paid": lambda subject, _: PaymentRecorded(
-        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
-    ),
+    "bookings.cancel": _booking_cancellation,
+    "tickets.cancel": _ticket_cancellation,
+    "tickets.mark_paid": _payment,
 }
+"""Make the result of a write, by its effect, from its ids and the record that was read."""

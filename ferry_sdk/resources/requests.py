@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Final, cast
 from urllib.parse import quote
 
 from pydantic import JsonValue
@@ -22,7 +22,8 @@ from ferry_sdk.resources.base import Resource, method
 _METHOD: Final = re.compile(r"[A-Z]{1,20}", re.ASCII)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
-_AS_IT_IS: Final = "/%:@!$&'()*+,;=~"
+_NOT_QUOTED: Final = "/%:@!$&'()*+,;=~"
+"""What a path may contain as it is; the caller has quoted the rest with ``%``, or `quote` does."""
 
 
 class RequestsGroup(Resource):
@@ -44,9 +45,12 @@ class RequestsGroup(Resource):
         query = _params_of(params)
         content = None if json is None else encode_json(body)
         call = Rest(verb, _path_of(path), content, params=query)
-        identity = {"method": verb, "path": call.path, "json": body, "params": query}
-        write: Write[JsonValue] | None = None if row.is_read else Write(identity, {})
-        return Operation(call, Passthrough[JsonValue](), row, write)
+
+        write: Write[JsonValue] | None = None
+        if not row.is_read:
+            identity = {"method": verb, "path": call.path, "json": body, "params": query}
+            write = Write(identity, {})
+        return Operation(call, Passthrough[JsonValue](), row, write=write)
 
 
 def _method_of(value: object) -> str:
@@ -63,27 +67,31 @@ def _path_of(value: object) -> str:
         raise InvalidInputError("expected a path relative to base_url", field="path")
     if "?" in path or "#" in path:
         raise InvalidInputError("expected no query and no fragment; pass params=", field="path")
-    if any(map(_DOTS.fullmatch, path.split("/"))) or not path.isprintable():
+    has_dots = any(_DOTS.fullmatch(segment) for segment in path.split("/"))
+    if has_dots or not path.isprintable():
         problem = "expected no dots as a segment, no control characters"
         raise InvalidInputError(problem, field="path")
-    return quote(encodable_text(path, "path"), safe=_AS_IT_IS)
+    return quote(encodable_text(path, "path"), safe=_NOT_QUOTED)
 
 
-def _params_of(value: object) -> dict[str, object]:
-    given: Any = {} if value is None else value
-    if not isinstance(given, Mapping):
+def _params_of(params: object) -> dict[str, object]:
+    """Return the query with its values as texts; None as a value leaves its name out."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
         raise InvalidInputError("expected a mapping", field="params")
-    params: dict[str, object] = {}
-    for name, member in cast("Mapping[object, object]", given).items():
+
+    query: dict[str, object] = {}
+    for name, value in cast("Mapping[object, object]", params).items():
         where = f"params[{name!r}]"
         if not isinstance(name, str):
             raise InvalidInputError("expected a text as the name", field=where)
         key = _param_of(name, where)
-        if isinstance(member, Sequence) and not isinstance(member, str | bytes):
-            params[key] = [_param_of(item, where) for item in cast("Sequence[object]", member)]
-        elif member is not None:
-            params[key] = _param_of(member, where)
-    return params
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            query[key] = [_param_of(item, where) for item in cast("Sequence[object]", value)]
+        elif value is not None:
+            query[key] = _param_of(value, where)
+    return query
 
 
 def _param_of(value: object, where: str) -> str:

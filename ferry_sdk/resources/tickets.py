@@ -129,9 +129,11 @@ class TicketsGroup(Resource):
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         number = arguments.optional(ticket_number, "ticket_number")
         body = arguments.drop_none({**subject, "ticket_number": number})
-        guard = penalty_guard(max_penalty, min_refund, currency, subject, "tickets.cancel")
+        guard = penalty_guard(
+            max_penalty, min_refund, currency, subject=subject, operation="tickets.cancel"
+        )
         call = Rest.post("ticket", "cancel", body=body)
-        return change("tickets.cancel", call, TicketCancellation, subject, guard)
+        return change("tickets.cancel", call, TicketCancellation, subject, guard=guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
@@ -247,7 +249,7 @@ class TicketsGroup(Resource):
         """
         call = Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf")
         wait = voucher_available(seconds(deadline, "deadline"), on_progress)
-        return _read("tickets.wait_pdf", call, Record(Voucher, ticket_id=ticket_id), wait)
+        return _read("tickets.wait_pdf", call, Record(Voucher, ticket_id=ticket_id), wait=wait)
 
     @method
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
@@ -403,18 +405,21 @@ class TicketsGroup(Resource):
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         if booking_id is not None:
             subject["booking_id"] = identifier(booking_id, "booking_id")
-        row = SAFETY["tickets.mark_paid"]
         members = {
             "external_payment_ref": arguments.text(external_payment_ref, "external_payment_ref"),
             "psp": arguments.optional(psp, "psp"),
             "paid_at": None if paid_at is None else arguments.moment(paid_at, "paid_at"),
         }
         body = arguments.drop_none(members)
-        path = "ticket", ticket_id, "mark-paid"
-        call = Rest.post(*path, body=body, authority="organisation_token")
+        call = Rest.post(
+            "ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"
+        )
+
+        row = SAFETY["tickets.mark_paid"]
+        identity = {**body, "ticket_id": ticket_id}
+        write = Write(identity, subject, read_back=read_back(row, subject))
         answer = Record(PaymentRecorded, ticket_id=ticket_id)
-        write = Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject))
-        return Operation(call, answer, row, write, argument_names=_NAMES)
+        return Operation(call, answer, row, write=write, argument_names=_NAMES)
 
 
 def _read(operation: str, call: Call, answer: Answer[T], wait: Wait | None = None) -> Operation[T]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from html.parser import HTMLParser
 from unicodedata import category
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from ferry_sdk import AsyncFerry, Availability, Booking, BookingCancellation, Po
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.models.test_models import RECORDS
 from tests.support import samples
-from tests.support.tables import each
 from tests.support.trip import found
 
 PERSONAL = "Zq7-canary"
@@ -73,8 +73,9 @@ def replace_texts(value, text):
         return {key: replace_texts(one, text) for key, one in value.items()}
     if isinstance(value, list):
         return [replace_texts(one, text) for one in value]
-    plain = isinstance(value, str) and value[:2] not in {"20", "19"} and value.upper() != "EUR"
-    return text if plain else value
+    is_date = isinstance(value, str) and value[:2] in {"20", "19"}
+    is_replaced = isinstance(value, str) and not is_date and value.upper() != "EUR"
+    return text if is_replaced else value
 
 
 WIRES = {
@@ -96,14 +97,14 @@ HOSTILE = [
 ]
 
 
-@each("text", HOSTILE)
-@each("model", WIRES)
-def test_a_hostile_text_stays_a_text(model, text):
-    record = model.model_validate(replace_texts(WIRES[model], text))
-    for html in (record._repr_html_(), Records([record, record])._repr_html_()):
-        classes, focus = parse_html(html).attributes[:2]
-        assert classes == ("class", "tex2jax_ignore mathjax_ignore")
-        assert focus == ("tabindex", "0")  # the keyboard can scroll it
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_stays_a_text(text):
+    for model, wire in WIRES.items():
+        record = model.model_validate(replace_texts(wire, text))
+        for html in (record._repr_html_(), Records([record, record])._repr_html_()):
+            classes, focus = parse_html(html).attributes[:2]
+            assert classes == ("class", "tex2jax_ignore mathjax_ignore"), model
+            assert focus == ("tabindex", "0"), model  # the keyboard can scroll it
 
 
 # Half a character is no text of a record: pydantic refuses it, as JSON does.
@@ -120,36 +121,45 @@ def test_only_a_whole_image_becomes_one(text):
     card(qr_code=text)
 
 
-def test_a_text_can_be_read_and_a_booking_and_a_cancellation_tell_what_to_do_and_what_it_costs():
+def test_a_text_can_be_read():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
-    half_a_character = Port.model_construct(code="A", name="\ud800", country="X")
-    assert {"A", "?", "X"} <= {*parse_html(half_a_character._repr_html_()).texts}
-    hidden = "".join(one for one in map(chr, range(sys.maxunicode)) if category(one) == "Cf")
+
+
+def test_half_a_character_is_a_question_mark():
+    port = Port.model_construct(code="A", name="\ud800", country="X")
+    assert {"A", "?", "X"} <= {*parse_html(port._repr_html_()).texts}
+
+
+def test_a_hidden_character_is_left_out():
+    hidden = [letter for letter in map(chr, range(sys.maxunicode)) if category(letter) == "Cf"]
     joiners = "\u200c\u200d"
     assert {*"\u202e\u2066\u200e\u061c\xad\ufeff"} < {*hidden}
-    for one in hidden:
-        port = Port(code=f"1{one}2", name=f"Gen{one}oa", country="Italy")
-        ticket = Ticket.model_validate({**samples.TICKET, "pdf_url": f"https://a.example/{one}"})
+    for letter in hidden:
+        port = Port(code=f"1{letter}2", name=f"Gen{letter}oa", country="Italy")
+        ticket = Ticket.model_validate({**samples.TICKET, "pdf_url": f"https://a.example/{letter}"})
         html = port._repr_html_() + Records([port])._repr_html_() + ticket._repr_html_()
-        assert html.count(one) == (5 if one in joiners else 0), ascii(one)
+        assert html.count(letter) == (5 if letter in joiners else 0), ascii(letter)
+
+
+def test_a_booking_says_what_to_do():
     booking = Booking.model_validate(samples.BOOKING)
     texts = parse_html(booking._repr_html_()).texts
     assert str(booking.stage) in texts
     names = [action.name for action in booking.next_actions()]
     assert names
     assert [text for text in texts if text in names] == names
+
+
+def test_a_cancellation_says_what_it_costs():
     fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
     done = BookingCancellation(
         booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
     )
     texts = parse_html(done._repr_html_()).texts
-    for name, amount in [
-        ("refund_amount", "100.00 EUR"),
-        ("previewed penalty_amount", "48.10 EUR"),
-        ("previewed refund_amount", "100.05 EUR"),
-    ]:
-        assert texts[texts.index(name) + 1] == amount
+    assert texts[texts.index("refund_amount") + 1] == "100.00 EUR"
+    assert texts[texts.index("previewed penalty_amount") + 1] == "48.10 EUR"
+    assert texts[texts.index("previewed refund_amount") + 1] == "100.05 EUR"
     assert not [text for text in texts if "Decimal" in text]
 
 
@@ -157,56 +167,102 @@ def card(sample=samples.TICKET, model=Ticket, **changes):
     return parse_html(model.model_validate({**sample, **changes})._repr_html_())
 
 
-def test_a_ticket_shows_its_crossing_code_and_link_and_a_sailing_its_tariffs_and_places():
+def test_a_ticket_shows_its_crossing():
     assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*card().texts}
-    for uri in (PNG, PNG.replace("png", "svg+xml")):
-        assert ("src", uri) in card(qr_code=uri).attributes
-    no_images = (
-        "",
-        "https://evil.example/pixel.png",
-        PNG.replace("png", "gif"),
-        PNG + "A" * 300000,
-    )
-    for code in no_images:
-        assert "img" not in card(qr_code=code).tags, code[:40]
-    for url, linked in (("https://a.example/v.pdf", True), ("ftp://a", False)):
-        assert (("href", url) in card(pdf_url=url).attributes) is linked
+
+
+@pytest.mark.parametrize("uri", [PNG, PNG.replace("png", "svg+xml")], ids=["png", "svg"])
+def test_a_ticket_shows_its_code(uri):
+    assert ("src", uri) in card(qr_code=uri).attributes
+
+
+NO_IMAGES = {
+    "empty": "",
+    "elsewhere": "https://evil.example/pixel.png",
+    "a gif": PNG.replace("png", "gif"),
+    "too large": PNG + "A" * 300000,
+}
+
+
+@pytest.mark.parametrize("code", NO_IMAGES.values(), ids=NO_IMAGES)
+def test_another_code_is_no_image(code):
+    assert "img" not in card(qr_code=code).tags
+
+
+@pytest.mark.parametrize(
+    ("url", "is_linked"), [("https://a.example/v.pdf", True), ("ftp://a", False)]
+)
+def test_a_ticket_links_its_voucher_over_https(url, is_linked):
+    assert (("href", url) in card(pdf_url=url).attributes) is is_linked
+
+
+def test_a_sailing_shows_its_parts():
     texts = card(samples.AVAILABILITY, Availability).texts
     assert {"Marseille → Tunis", "148.18 EUR", "only as a round trip", "Inside cabin"} <= {*texts}
-    dear = {**samples.TARIFF, "roundtrip_locked": False, "amount": 99.5}
-    wire = {**samples.AVAILABILITY, "tariffs": [dear, {**samples.TARIFF, "amount": 10}]}
-    texts = parse_html(Records([Availability.model_validate(wire)])._repr_html_()).texts
+
+
+def test_a_table_shows_the_cheapest_single_ticket():
+    single = {**samples.TARIFF, "roundtrip_locked": False, "amount": 99.5}
+    locked = {**samples.TARIFF, "roundtrip_locked": True, "amount": 10}
+    sailing = Availability.model_validate({**samples.AVAILABILITY, "tariffs": [single, locked]})
+    texts = parse_html(Records([sailing])._repr_html_()).texts
     assert "99.50 EUR" in texts
     assert "10.00 EUR" not in texts
 
 
-def test_no_card_says_more_than_the_repr():
-    shown = [
-        model.model_validate({**wire, "seen_never_before": PERSONAL})._repr_html_()
-        for model, wire in WIRES.items()
-    ]
+@pytest.mark.parametrize("model", WIRES)
+def test_a_card_hides_an_unknown_field(model):
+    record = model.model_validate({**WIRES[model], "seen_never_before": PERSONAL})
+    assert PERSONAL not in record._repr_html_()
+
+
+def test_a_card_hides_a_traveller():
     personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
-    shown += card(passengers=[personal]).texts
+    assert not [text for text in card(passengers=[personal]).texts if PERSONAL in text]
+
+
+def test_a_card_hides_a_payer():
     received = {"amount": 5, "currency": "Eur", "from_label": PERSONAL}
-    shown += card(samples.BOOKING, Booking, pricing=samples.PRICING | {"received": received}).texts
-    assert not [one for one in shown if PERSONAL in one]
+    pricing = samples.PRICING | {"received": received}
+    texts = card(samples.BOOKING, Booking, pricing=pricing).texts
+    assert not [text for text in texts if PERSONAL in text]
 
 
-def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said():
-    ports = [Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40)]
+def test_a_long_table_is_cut():
+    ports = [Port(code=f"P{number}", name=f"Port {number}", country="X") for number in range(40)]
     texts = parse_html(Records(ports)._repr_html_()).texts
     assert {"Port 29", "10 more of 40."} <= {*texts}
     assert "Port 30" not in texts
-    html = Records(
-        ports[:2], [sdk.Unreadable(1, "code", "missing", {"name": PERSONAL})]
-    )._repr_html_()
+
+
+def test_a_table_says_what_is_lost():
+    lost = [sdk.Unreadable(1, "code", "missing", {"name": PERSONAL})]
+    html = Records([Port(code="P", name="Port", country="X")], lost)._repr_html_()
     assert "1 could not be read; see .unreadable." in parse_html(html).texts
     assert PERSONAL not in html
+
+
+def test_a_table_may_be_empty():
     assert "No records." in parse_html(Records()._repr_html_()).texts
+
+
+def test_other_values_have_no_table():
     assert Records(["x"])._repr_html_() is None
-    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
-    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
-    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (range(5), "Records([0, 1, 2, 3, 4])"),
+        (range(6), "Records([0, ... 4 more ..., 5])"),
+        ([timedelta(0)], "Records([datetime.timedelta(0)])"),
+    ],
+)
+def test_a_long_repr_is_cut(values, text):
+    assert repr(Records(values)) == text
+
+
+def test_a_record_lists_no_deprecated_method():
     names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
     assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
     assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
@@ -219,12 +275,17 @@ def test_a_sailing_is_shown_in_two_lines(ferry):
         assert all(len(line) <= 120 for line in text.splitlines())
         for part in (sailing.depart_code, sailing.company.name, sailing.id):
             assert part in text
-    assert str(min(one.amount for one in sailing.tariffs if one.type == "Ticket")) in repr(sailing)
-    assert "0 tariffs, " in repr(sailing.model_copy(update={"tariffs": ()}))
+    prices = [tariff.amount for tariff in sailing.tariffs if tariff.type == "Ticket"]
+    assert str(min(prices)) in repr(sailing)
 
 
-@each("kind", [sdk.Ferry, AsyncFerry])
-def test_a_group_shows_its_address_and_no_internals(kind):
+def test_a_sailing_without_tariffs_is_shown():
+    sailing = Availability.model_validate({**samples.AVAILABILITY, "tariffs": []})
+    assert "0 tariffs, " in repr(sailing)
+
+
+@pytest.mark.parametrize("kind", [sdk.Ferry, AsyncFerry])
+def test_a_group_shows_its_address_only(kind):
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)
     groups = (client.availability, client.bookings, client.tickets, client.catalogue, client.mcp)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, product
 from unittest.mock import patch
 
 import pytest
@@ -82,14 +82,32 @@ JSON = st.recursive(
 )
 GOOD_MOMENTS = st.sampled_from(
     [
-        *("2026-07-13T20:20:00+02:00", "2026-07-13T20:20:00Z", "2026-07-13 20:20:00.123456-09:30"),
-        *("1777636800", 1777636800, 1777636800.0, 1777636800.25, 1777636800123, 0, -0.0, -1),
+        "2026-07-13T20:20:00+02:00",
+        "2026-07-13T20:20:00Z",
+        "2026-07-13 20:20:00.123456-09:30",
+        "1777636800",
+        1777636800,
+        1777636800.0,
+        1777636800.25,
+        1777636800123,
+        0,
+        -0.0,
+        -1,
     ]
 )
 ODD_MOMENTS = st.sampled_from(
     [
-        *("2026-07-13T20:20:00", "2026-07-13", "2026-07-13T20:20:00+25:00", "tomorrow", ""),
-        *("2026-02-29T00:00Z", "24:00", TOO_BIG, 10**30, True, 1e300),
+        "2026-07-13T20:20:00",
+        "2026-07-13",
+        "2026-07-13T20:20:00+25:00",
+        "tomorrow",
+        "",
+        "2026-02-29T00:00Z",
+        "24:00",
+        TOO_BIG,
+        10**30,
+        True,
+        1e300,
     ]
 )
 ENUMS = st.sampled_from(["Ticket", "Cabin", "Any", "Outward", "Sideways", "ticket", ""]) | TEXTS
@@ -111,7 +129,9 @@ SAME_KIND = {str: TEXTS, int: COUNTS, float: FLOATS, bool: st.booleans(), type(N
 
 
 def spots(value):
-    for key in [*(value if isinstance(value, dict) else range(len(value)))]:
+    """Yield every list and dict inside a value with each of its keys."""
+    keys = [*value] if isinstance(value, dict) else range(len(value))
+    for key in keys:
         yield value, key
         if isinstance(value[key], dict | list):
             yield from spots(value[key])
@@ -139,9 +159,12 @@ def add_member(draw, holder, key):
 
 
 def reverse_order(_, holder, _key):
-    members = [*(holder.items() if isinstance(holder, dict) else holder)]
-    holder.clear()
-    (holder.update if isinstance(holder, dict) else holder.extend)(reversed(members))
+    if isinstance(holder, dict):
+        members = [*holder.items()]
+        holder.clear()
+        holder.update(reversed(members))
+    else:
+        holder.reverse()
 
 
 @st.composite
@@ -200,10 +223,12 @@ SIGHTS = (
     lambda record: exact(record.model_dump(exclude_unset=True)),
     lambda record: exact(record.model_dump(exclude_defaults=True)),
     lambda record: exact(record.model_dump(mode="json", by_alias=True)),
-    *(repr, str),
+    repr,
+    str,
 )
 COPIES = (
-    *(copy.copy, copy.deepcopy),
+    copy.copy,
+    copy.deepcopy,
     lambda record: record.model_copy(),
     lambda record: record.model_copy(deep=True),
     lambda record: record.model_copy(update={"never_seen": [1]}),
@@ -228,9 +253,8 @@ def assert_alike(ours, theirs):
             assert sight(mine) == sight(their), number
         for number, twin in enumerate(COPIES):
             assert exact(twin(mine)) == exact(twin(their)), number
-    assert [[one == other for other in ours] for one in ours] == [
-        [one == other for other in theirs] for one in theirs
-    ]
+    for (mine, their), (my_other, their_other) in product(zip(ours, theirs, strict=True), repeat=2):
+        assert (mine == my_other) is (their == their_other)
     assert [*map(exact, pickle.loads(pickle.dumps([*ours])))] == [*map(exact, theirs)]
     assert [*map(exact, ours)] == [*map(exact, theirs)], "a copy changed what it was made of"
 
@@ -258,7 +282,7 @@ def assert_read_as_by_pydantic(model, text, compare):
 @EVERY_LIST
 @examples(80)
 @given(st.data())
-def test_a_list_reads_as_pydantic_reads_each_of_its_records(model, data):
+def test_a_list_reads_as_pydantic_reads_its_records(model, data):
     items = data.draw(st.lists(records(model, ANY), max_size=4))
     again = data.draw(st.integers(0, 2))
     assert_same_result(model, text_of(items + items[:again]), assert_alike)
@@ -268,7 +292,7 @@ def test_a_list_reads_as_pydantic_reads_each_of_its_records(model, data):
 @BY_COLUMNS
 @settings(max_examples=8)
 @given(st.data())
-def test_odd_records_of_a_long_list_are_told_by_their_places(model, data):
+def test_odd_records_of_a_long_list_are_named(model, data):
     good = data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=3))
     size = data.draw(st.sampled_from([119, 120, 121, 401, 999, 1001]))
     items = [good[place % len(good)] for place in range(size)]
@@ -328,26 +352,40 @@ def test_known_pitfalls(items):
     assert_same_result(Availability, text_of(items), assert_alike)
 
 
-def test_what_only_the_text_of_json_has():
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         '[{"code": 1, "name": "x", "code": "B", "country": "Y"}]',
         '[{"code": "A", "name": "x", "country": "Y", "\\u0063ode": "C"}]',
         '[{"code": "\\ud83d\\ude00", "name": "\\u0000", "country": ""}]',
         '[{"code": "A", "name": "x", "country": "Y", "deep": ' + "[" * 150 + "]" * 150 + "}]",
-    ):
-        assert_same_result(Port, text.encode(), assert_alike)
+    ],
+    ids=["a name twice", "a name twice, escaped", "escaped characters", "deep lists"],
+)
+def test_what_only_the_text_of_json_has(text):
+    assert_same_result(Port, text.encode(), assert_alike)
 
 
-@pytest.mark.usefixtures("by_columns")
-def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(monkeypatch):
+def test_every_list_of_the_interface_has_a_sample():
     answers = [described(name).answer for name in OPERATIONS]
-    assert {*SAMPLES} == {one.model for one in answers if isinstance(one, RecordList)}
+    assert {*SAMPLES} == {answer.model for answer in answers if isinstance(answer, RecordList)}
+
+
+def test_a_search_is_read_by_columns():
     assert columns_of(Availability)
+    assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
+
+
+@pytest.fixture
+def siblings(by_columns):
+    """Three sailings, read by columns, of which two have the same members."""
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
-    siblings = [*RecordList(Availability).read(decode_json(text_of(items)))]
-    before = [*map(exact, siblings)]
+    return [*RecordList(Availability).read(decode_json(text_of(items)))]
+
+
+def test_a_record_refuses_a_change(siblings):
     for record in siblings:
-        for refused in (
+        for change in (
             partial(setattr, record, "duration", 1),
             partial(setattr, record, "never_seen", 1),
             partial(delattr, record, "duration"),
@@ -355,14 +393,22 @@ def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(
             partial(setattr, record.places[0].in_board, "adults", 9),
         ):
             with pytest.raises(ValidationError, match="frozen"):
-                refused()
-        for one in (record, record.company, record.tariffs[0], record.places[0].in_board):
-            one.model_extra["slipped"] = "in"
-            one.model_fields_set.add("slipped in")
-            one.model_copy(update={"slipped": "in"})
-            one.model_copy().model_extra.clear()
+                change()
+
+
+def test_a_change_of_a_copy_changes_no_record(siblings):
+    before = [*map(exact, siblings)]
+    for record in siblings:
+        for part in (record, record.company, record.tariffs[0], record.places[0].in_board):
+            part.model_extra["slipped"] = "in"
+            part.model_fields_set.add("slipped in")
+            part.model_copy(update={"slipped": "in"})
+            part.model_copy().model_extra.clear()
     assert [*map(exact, siblings)] == before
-    assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
+
+
+@pytest.mark.usefixtures("by_columns")
+def test_another_pydantic_reads_the_same_without_columns(monkeypatch):
     body = [samples.AVAILABILITY, samples.AVAILABILITY]
     expected = [*RecordList(Availability).read(copy.deepcopy(body))]
     monkeypatch.setattr(bulk, "IS_SUPPORTED", False)
@@ -372,11 +418,7 @@ def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(
 @cache
 def shared_defaults():
     """The records that stand for absent ones: pydantic gives one to all that have none."""
-    fields = (
-        field
-        for model in (models.Availability, models.Place)
-        for field in model.model_fields.values()
-    )
+    fields = [*models.Availability.model_fields.values(), *models.Place.model_fields.values()]
     return [field.default for field in fields if isinstance(field.default, BaseModel)]
 
 
@@ -388,7 +430,8 @@ def changeable(value):
         yield from changeable((*vars(value).values(), *value.model_extra.values()))
     elif isinstance(value, list | dict):
         yield id(value)
-        yield from changeable(tuple(value.values() if isinstance(value, dict) else value))
+        inner_values = value.values() if isinstance(value, dict) else value
+        yield from changeable(tuple(inner_values))
     elif isinstance(value, tuple):
         for inner in value:
             yield from changeable(inner)
@@ -404,6 +447,6 @@ def test_two_records_share_nothing_that_can_be_changed(record):
             patch.object(parsing, "SHORTEST_BY_COLUMNS", shortest),
             suppress(UnexpectedResponseError),
         ):
-            found = RecordList(Availability).read(decode_json(text))
-            theirs = [{*changeable(one)} for one in found]
-            assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
+            records = RecordList(Availability).read(decode_json(text))
+            parts = [{*changeable(record)} for record in records]
+            assert len({*chain.from_iterable(parts)}) == sum(map(len, parts))

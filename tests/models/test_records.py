@@ -32,7 +32,6 @@ from tests.support import samples
 from tests.support.exchanges import caught
 from tests.support.lines import interrupt_at
 from tests.support.processes import run
-from tests.support.tables import each
 from tests.support.tiers import examples
 
 CANARY = "Zq7-canary"
@@ -42,48 +41,105 @@ MADE = tuple(Port(code=code, name=code, country="X") for code in "ABC")
 SAILINGS = [{**GOOD, "id": f"av-{n}", "never_seen": n, "stops": ["A"] * n} for n in range(3)]
 
 
-def test_one_bad_record_is_kept_apart_and_where_none_can_be_read_it_is_an_error(caplog):
-    for place in range(3):
-        caplog.clear()
-        items = [GOOD, GOOD]
-        items.insert(place, BAD)
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            found = RecordList(Availability).read(items)
-        assert [one.id for one in found] == ["av-1", "av-1"]
-        (lost,) = found.unreadable
-        assert (lost.index, lost.field, lost.raw) == (place, "tariffs[0].amount", BAD)
-        assert "decimal" in lost.problem
-        (record,) = caplog.records
-        assert record.levelno == logging.WARNING
-        assert "tariffs[0].amount" in record.getMessage()
-        assert CANARY not in f"{record.getMessage()} {lost.problem} {lost!r} {found!r}"
-    read, port = RecordList(Port, member="ports").read, samples.PORT
-    for value in (
-        [port],
-        {"ports": [port]},
-        {"ports": [port], "total": 1},
-        {"items": [port]},
-        port,
-    ):
-        assert [*read(value)] == [Port(**port)], value
-    for value in ([], {"ports": []}, None, {}, {"ports": None}, {"ports": {}}, {"items": None}):
-        assert read(value) == Records()
-    for value in (5, "x", True, {"ports": 5}, {"ports": {"a": 1}}, {"items": "x"}, {"code": None}):
-        caught(UnexpectedResponseError, read, value)
-    error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
+read_sailings = RecordList(Availability).read
+read_ports = RecordList(Port, member="ports").read
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_one_bad_record_is_kept_apart(place, caplog):
+    items = [GOOD, GOOD]
+    items.insert(place, BAD)
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        records = read_sailings(items)
+
+    assert [record.id for record in records] == ["av-1", "av-1"]
+    (lost,) = records.unreadable
+    assert (lost.index, lost.field, lost.raw) == (place, "tariffs[0].amount", BAD)
+    assert "decimal" in lost.problem
+
+    (entry,) = caplog.records
+    assert entry.levelno == logging.WARNING
+    assert "tariffs[0].amount" in entry.getMessage()
+    assert CANARY not in f"{entry.getMessage()} {lost.problem} {lost!r} {records!r}"
+
+
+PORT = samples.PORT
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [PORT],
+        {"ports": [PORT]},
+        {"ports": [PORT], "total": 1},
+        {"items": [PORT]},
+        PORT,
+    ],
+    ids=["list", "member", "member of two", "only member", "record"],
+)
+def test_a_list_may_be_a_member(reply):
+    assert [*read_ports(reply)] == [Port(**PORT)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [],
+        {"ports": []},
+        None,
+        {},
+        {"ports": None},
+        {"ports": {}},
+        {"items": None},
+    ],
+    ids=str,
+)
+def test_nothing_is_an_empty_list(reply):
+    assert read_ports(reply) == Records()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        5,
+        "x",
+        True,
+        {"ports": 5},
+        {"ports": {"a": 1}},
+        {"items": "x"},
+        {"code": None},
+    ],
+    ids=str,
+)
+def test_another_reply_is_no_list(reply):
+    caught(UnexpectedResponseError, read_ports, reply)
+
+
+def test_a_list_without_readable_records_is_an_error():
+    error = caught(UnexpectedResponseError, read_sailings, [BAD, {}])
     assert error.field == "[0].tariffs[0].amount"
     assert "[0].tariffs[0].amount" in str(error)
     assert error.body == [BAD, {}]
-    single = caught(UnexpectedResponseError, Record(Availability).read, BAD)
-    assert (single.field, single.outcome) == ("tariffs[0].amount", "unknown")
-    assert CANARY not in f"{error} {single}"
-    tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
-    credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
-    found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
-    (lost,) = found.unreadable
+    assert CANARY not in str(error)
+
+
+def test_an_unreadable_record_is_an_error():
+    error = caught(UnexpectedResponseError, Record(Availability).read, BAD)
+    assert (error.field, error.outcome) == ("tariffs[0].amount", "unknown")
+    assert CANARY not in str(error)
+
+
+def test_a_negative_price_is_unreadable():
+    tariffs = [samples.TARIFF, {**samples.TARIFF, "amount": -5}]
+    (lost,) = read_sailings([{**GOOD, "tariffs": tariffs}, GOOD]).unreadable
     assert (lost.index, lost.field) == (0, "tariffs[1].amount")
     assert lost.problem == "expected a number from 0"
-    assert [one.tariffs[0].balance_amount for one in found] == [-5]
+
+
+def test_a_negative_balance_is_read():
+    tariff = {**samples.TARIFF, "amount": 0, "balance_amount": -5}
+    (sailing,) = read_sailings([{**GOOD, "tariffs": [tariff]}])
+    assert sailing.tariffs[0].balance_amount == -5
 
 
 def test_reply_about_another_booking_is_refused():
@@ -102,44 +158,72 @@ ITEMS = st.one_of(
 
 @examples(50)
 @given(st.lists(ITEMS, max_size=8))
-def test_every_record_is_in_one_place_or_the_other(items):
+def test_every_record_is_read_or_reported(items):
     good = [item for item in items if item == samples.PORT]
     if items and not good:
         caught(UnexpectedResponseError, RecordList(Port).read, items)
         return
-    found = RecordList(Port).read(items)
-    lost = {one.index: one.raw for one in found.unreadable}
-    assert not any(one.field for one in found.unreadable if one.raw is None)
-    assert len(found) == len(good)
-    assert lost == {i: one for i, one in enumerate(items) if one != samples.PORT}
+    records = RecordList(Port).read(items)
+    assert len(records) == len(good)
+    assert {lost.index: lost.raw for lost in records.unreadable} == {
+        index: item for index, item in enumerate(items) if item != samples.PORT
+    }
+    assert not any(lost.field for lost in records.unreadable if lost.raw is None)
 
 
-def test_records_are_an_immutable_sequence_that_hides_what_is_lost():
-    records = Records(MADE, [Unreadable(1, "code", "missing", {"name": CANARY})])
+@pytest.fixture
+def records():
+    """Three ports, and one that is lost."""
+    return Records(MADE, [Unreadable(1, "code", "missing", {"name": CANARY})])
+
+
+def test_records_are_a_sequence(records):
     assert isinstance(records, Sequence)
     assert records
     assert not Records()
     with pytest.raises(IndexError):
         _ = records[3]
-    for act in (
-        lambda: records.__setitem__(0, MADE[0]),
-        lambda: records.append(MADE[0]),
-        lambda: setattr(records, "other", 1),
-        lambda: setattr(records, "unreadable", ()),
-        lambda: delattr(records, "unreadable"),
-        lambda: setattr(records.unreadable[0], "index", 5),
-    ):
-        with pytest.raises((TypeError, AttributeError)):
-            act()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda records: records.__setitem__(0, MADE[0]),
+        lambda records: records.append(MADE[0]),
+        lambda records: setattr(records, "other", 1),
+        lambda records: setattr(records, "unreadable", ()),
+        lambda records: delattr(records, "unreadable"),
+        lambda records: setattr(records.unreadable[0], "index", 5),
+    ],
+    ids=["item", "append", "attribute", "unreadable", "delete", "index of unreadable"],
+)
+def test_records_cannot_be_changed(records, change):
+    with pytest.raises((TypeError, AttributeError)):
+        change(records)
     assert [lost.raw for lost in records.unreadable] == [{"name": CANARY}]
+
+
+def test_equal_records_have_one_hash(records):
     twin = Records([*MADE], [*records.unreadable])
     assert records == twin
     assert hash(records) == hash(twin)
-    assert records not in (Records(MADE), Records(MADE[:2], twin.unreadable))
+
+
+def test_records_differ_by_what_is_lost(records):
+    assert records not in (Records(MADE), Records(MADE[:2], records.unreadable))
+
+
+def test_records_are_no_list():
     assert Records(MADE) not in ([*MADE], MADE)
+
+
+def test_a_repr_hides_what_is_lost(records):
     assert repr(records).startswith("Records([Port(code='A'")
     assert repr(records).endswith("unreadable=1)")
     assert CANARY not in repr(records)
+
+
+def test_a_repr_without_records():
     assert repr(Records()) == "Records([])"
 
 
@@ -156,39 +240,51 @@ def ports(made=None):
     return Records[Port].from_factory(make, 3)
 
 
-@pytest.mark.usefixtures("by_columns")
-def test_their_number_is_known_without_making_them():
-    def how_many_there_are():
-        return sum(type(one) is Availability for one in gc.get_objects())
-
+def test_the_length_makes_no_records():
     made = []
     assert len(ports(made)) == 3
     assert ports(made)
     assert not Records[Port].from_factory(lambda: made.append(1), 0)
     assert made == []
-    before = how_many_there_are()
+
+
+def count_sailings():
+    """Return how many sailings there are in memory."""
+    return sum(type(thing) is Availability for thing in gc.get_objects())
+
+
+@pytest.mark.usefixtures("by_columns")
+def test_a_search_makes_its_records_on_access():
+    before = count_sailings()
     answer = search_result()
     assert len(answer) == 3
     assert answer
     assert answer.unreadable == ()
-    assert how_many_there_are() == before
+    assert count_sailings() == before
     assert len([*answer]) == 3
-    assert how_many_there_are() == before + 3
+    assert count_sailings() == before + 3
 
 
-def test_they_are_made_once_and_what_fails_at_first_at_the_next_look():
+def identities_of(records):
+    return [id(record) for record in records]
+
+
+def test_records_are_made_once():
     made = []
     answer = ports(made)
     first = [*answer]
-    assert [*map(id, answer)] == [*map(id, first)]
-    assert [*map(id, reversed(answer))] == [*map(id, first[::-1])]
+    assert identities_of(answer) == identities_of(first)
+    assert identities_of(reversed(answer)) == identities_of(first[::-1])
     assert answer[-1] is first[2]
     assert answer[1:] == tuple(first[1:])
     assert len(made) == 1
-    tries = iter([KeyboardInterrupt, MemoryError])
+
+
+def test_a_factory_that_fails_runs_again():
+    failures = iter([KeyboardInterrupt, MemoryError])
 
     def make():
-        for error in tries:
+        for error in failures:
             raise error
         return MADE
 
@@ -198,7 +294,7 @@ def test_they_are_made_once_and_what_fails_at_first_at_the_next_look():
     assert [*answer] == [*MADE]
 
 
-@each(
+@pytest.mark.parametrize(
     ("look", "seen"),
     [
         (lambda answer: [*answer], [*MADE]),
@@ -222,48 +318,53 @@ def test_they_are_made_once_and_what_fails_at_first_at_the_next_look():
         (lambda answer: pickle.loads(pickle.dumps(answer)), Records(MADE)),
     ],
 )
-def test_however_they_are_first_looked_at_they_are_there(look, seen):
+def test_any_first_access_makes_the_records(look, seen):
     assert look(ports()) == seen
 
 
-@each("number", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_they_survive_pickle_before_anybody_looked(number):
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_records_are_pickled_before_access(protocol):
     answer = search_result([*SAILINGS, {}])
-    twin = pickle.loads(pickle.dumps(answer, number))
+    twin = pickle.loads(pickle.dumps(answer, protocol))
     assert twin == answer == search_result([*SAILINGS, {}])
-    assert [one.index for one in twin.unreadable] == [3]
-    assert [one.id for one in twin] == ["av-0", "av-1", "av-2"]
-    assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
+    assert [lost.index for lost in twin.unreadable] == [3]
+    assert [sailing.id for sailing in twin] == ["av-0", "av-1", "av-2"]
+    assert [sailing.model_extra["never_seen"] for sailing in twin] == [0, 1, 2]
 
 
 @pytest.mark.usefixtures("by_columns", "quick_switches")
-def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
+def test_many_threads_get_the_same_records():
     for _ in range(40):
         made = []
         for answer in (ports(made), search_result()):
-            looks = at_once(*[lambda answer=answer: [*map(id, answer)]] * 8)
-            assert {tuple(look.value()) for look in looks} == {tuple(map(id, answer))}
+            looks = at_once(*[partial(identities_of, answer)] * 8)
+            assert {tuple(look.value()) for look in looks} == {tuple(identities_of(answer))}
         assert len(made) == 1
+
+
+@pytest.mark.usefixtures("by_columns", "quick_switches")
+def test_a_factory_may_use_other_records():
     one, other = ports(), ports()
 
-    def made_of_both(first, then):
+    def make_of_both(first, then):
         return [*Records[Port].from_factory(lambda: [*first, *then], 6)]
 
-    for made in at_once(partial(made_of_both, one, other), partial(made_of_both, other, one)):
-        assert made.value() == [*MADE, *MADE]
+    for both in at_once(partial(make_of_both, one, other), partial(make_of_both, other, one)):
+        assert both.value() == [*MADE, *MADE]
 
 
 @pytest.mark.usefixtures("by_columns")
-@each("sailings", [[SAILINGS[0]], SAILINGS])
+@pytest.mark.parametrize("sailings", [SAILINGS[:1], SAILINGS], ids=["one", "three"])
 def test_an_interruption_at_any_line_spoils_nothing(sailings):
     usual = [*search_result(sailings)]
-    seen = [repr(usual), *(one.model_dump() for one in usual)]
+    expected = [repr(usual), *(sailing.model_dump() for sailing in usual)]
     for at in count(1):
         answer = search_result(sailings)
         was_interrupted = interrupt_at(KeyboardInterrupt, at, partial(list, answer), bulk.__file__)
-        looked = [*answer]
-        assert [repr(looked), *(one.model_dump() for one in looked)] == seen, f"line {at}"
-        assert [*map(id, answer)] == [*map(id, looked)]
+        records = [*answer]
+        seen = [repr(records), *(sailing.model_dump() for sailing in records)]
+        assert seen == expected, f"line {at}"
+        assert identities_of(answer) == identities_of(records)
         if not was_interrupted:
             break
     assert at > 50
@@ -285,15 +386,18 @@ def fork_while_creating():
     begun.wait()
     child = os.fork()
     if not child:
-        os._exit(not ([*answer] == [*MADE] and len({one.id for one in other}) == 3))
+        has_own = [*answer] == [*MADE] and len({sailing.id for sailing in other}) == 3
+        os._exit(not has_own)
     end.set()
     maker.join()
-    assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), [*answer]) == (0, [*MADE])
-    assert [one.id for one in other] == ["av-0", "av-1", "av-2"] * 3
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert [*answer] == [*MADE]
+    assert [sailing.id for sailing in other] == ["av-0", "av-1", "av-2"] * 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_forked_in_the_middle_makes_its_own():
+def test_a_forked_child_makes_its_own_records():
     script = "from tests.models.test_records import fork_while_creating as run; run()"
     ran = run([sys.executable, "-c", script])
     assert ran.returncode == 0, ran.stderr

@@ -28,9 +28,9 @@ def sailings(number):
 
 def costs_of(read, number):
     read(sailings(number))  # the first time, validators are built
-    found = sailings(number)
+    records = sailings(number)
     with counting(Costs()) as costs:
-        read(found)
+        read(records)
     return costs.bytecodes
 
 
@@ -38,8 +38,8 @@ def costs_of(read, number):
 def test_a_short_list_costs_what_pydantic_costs(number):
     answer = RecordList(Availability)
 
-    def read(found):
-        return [*answer.read(found)]
+    def read(records):
+        return [*answer.read(records)]
 
     with_pydantic = TypeAdapter(list[Availability]).validate_python
     assert costs_of(read, number) <= costs_of(with_pydantic, number) + OF_A_LIST
@@ -61,7 +61,7 @@ def test_both_ways_report_the_same_unreadable_record(place, odd):
     short = RecordList(Availability).read(copy.deepcopy(items))
     with patch.object(parsing, "SHORTEST_BY_COLUMNS", 0):
         long = RecordList(Availability).read(copy.deepcopy(items))
-    assert [one.index for one in short.unreadable] == [place]
+    assert [lost.index for lost in short.unreadable] == [place]
     assert short.unreadable == long.unreadable
     assert short == long
 

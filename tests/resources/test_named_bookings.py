@@ -190,7 +190,7 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("read", UNREAD.values(), ids=UNREAD)
-def test_unread_booking_is_in_error_and_journal(ferry, desk, journal, read):
+def test_unread_booking_is_named_everywhere(ferry, desk, journal, read):
     desk.read = read
     error = lose(ferry, journal=journal)
     again = pickle.loads(pickle.dumps(error))
@@ -233,7 +233,7 @@ def test_old_pickle_has_no_booking(ferry, desk):
     assert caught(OutcomeUnknownError, ferry.recover, again).booking_id is None
 
 
-def test_same_order_is_refused_and_names_the_booking(ferry, desk, journal, service):
+def test_same_order_is_refused_by_its_booking(ferry, desk, journal, service):
     desk.read = UNREAD["not there"]
     lose(ferry, journal=journal)
     with pytest.raises(Exception, match=r"may have happened already \(booking b-1,") as info:
@@ -320,7 +320,7 @@ def book(ferry):
 
 @pytest.mark.parametrize("carrier", ["json", "events"])
 @pytest.mark.parametrize("members", NAMING_TOOLS.values(), ids=NAMING_TOOLS)
-def test_booking_named_by_a_tool_is_read_over_rest(mcp, members, carrier):
+def test_booking_of_a_tool_is_read_over_rest(mcp, members, carrier):
     ferry = mcp(members, carrier)
     created = book(ferry)
     assert (created.booking_id, created.read_back) == ("b-1", True)
@@ -338,10 +338,13 @@ def test_message_of_another_request_names_nothing(mcp, other_id):
     assert caught(OutcomeUnknownError, book, mcp(members, "events")).booking_id is None
 
 
-def test_any_tool_and_path_tell_the_booking(mcp, ferry, desk):
+def test_any_tool_tells_the_booking(mcp):
     odd = failure(code=-32603, message="late", data={"booking_id": "b-1"})
     error = caught(OutcomeUnknownError, mcp(odd).mcp.call_tool, "rebook", {"from": "b-0"})
     assert error.booking_id == "b-1"
+
+
+def test_any_path_tells_the_booking(ferry, desk):
     desk.created = NAMING["500"]
     error = caught(OutcomeUnknownError, ferry.request, "POST", "api/booking", json={})
     assert error.booking_id == "b-1"

@@ -38,7 +38,7 @@ def shop_ferry(request):
     return request.param("t", shop="Harbour Shop", **SETTINGS)
 
 
-def test_a_view_has_added_attributes_and_methods(shop_ferry):
+def test_a_view_has_what_a_subclass_adds(shop_ferry):
     view = shop_ferry.with_options(deadline=5).with_options(language="fr")
     assert (view.shop, view.till, view.greet()) == ("Harbour Shop", "till 4", "Harbour Shop greets")
     assert type(view) is type(shop_ferry)
@@ -57,7 +57,7 @@ def test_a_view_binds_its_groups_anew(shop_ferry, group):
     assert getattr(view, group) is getattr(view, group)
 
 
-def test_the_raw_calls_of_a_view_have_its_options():
+def test_raw_calls_have_the_options_of_their_view():
     view = ShopFerry("t", shop="Harbour Shop", **SETTINGS).with_options(read_only=True)
     assert view.with_raw_response._transport.settings.read_only
 

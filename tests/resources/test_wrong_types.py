@@ -29,7 +29,6 @@ from tests.backend.canaries import FORBIDDEN
 from tests.resources.test_inputs import ADULT, SELECTION, TRAVELLER, TRIP
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.samples import AVAILABILITY
-from tests.support.tables import each
 
 pytestmark = pytest.mark.own_http_client(reason="it is about what a client is made with")
 
@@ -39,22 +38,58 @@ NO_FLAGS = (None, 0, 1, "yes", "", [], object())
 NO_SECONDS = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [3], object())
 NO_COUNTS = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
 NO_HEADERS = (
-    *(7, True, "x-a: b", [("x-a", "b")], {"x-a": None}, {"x-a": 7}, {"x-a": b"b"}, {7: "b"}),
+    7,
+    True,
+    "x-a: b",
+    [("x-a", "b")],
+    {"x-a": None},
+    {"x-a": 7},
+    {"x-a": b"b"},
+    {7: "b"},
     {"": "b"},
-    *({None: "b"}, {"x-a": "a\nb"}, {"x-a": "a\rb"}, {"x-a": "\u20ac"}, {"x-a": ""}, {"x a": "b"}),
+    {None: "b"},
+    {"x-a": "a\nb"},
+    {"x-a": "a\rb"},
+    {"x-a": "\u20ac"},
+    {"x-a": ""},
+    {"x a": "b"},
+    *({"x-agency": text} for text in FORBIDDEN),
 )
 NO_ADDRESSES = (
-    *("ferry.example", "ftp://ferry.example", "https://", "https:///api", "https://[::1"),
-    *("https://ferry.example:port", "https://ferry.example:99999", "http://ferry.example"),
-    *("https://user:secret@ferry.example", "https://ferry.example?key=1", f"{URL}#top"),
-    *("https://ferry.example?", "https://ferry.example/#/"),
-    *(f" {URL}", f"{URL}\n", "https://ferry .example"),
+    "ferry.example",
+    "ftp://ferry.example",
+    "https://",
+    "https:///api",
+    "https://[::1",
+    "https://ferry.example:port",
+    "https://ferry.example:99999",
+    "http://ferry.example",
+    "https://user:secret@ferry.example",
+    "https://ferry.example?key=1",
+    f"{URL}#top",
+    "https://ferry.example?",
+    "https://ferry.example/#/",
+    f" {URL}",
+    f"{URL}\n",
+    "https://ferry .example",
 )
 SET_BY_OTHERS = (
-    *("Authorization", "Proxy-Authorization", "Cookie", "Expect", "Upgrade", "Connection", "TE"),
-    *("Transfer-Encoding", "Content-Length", "Host", "Trailer", "Keep-Alive", "Proxy-Connection"),
+    "Authorization",
+    "Proxy-Authorization",
+    "Cookie",
+    "Expect",
+    "Upgrade",
+    "Connection",
+    "TE",
+    "Transfer-Encoding",
+    "Content-Length",
+    "Host",
+    "Trailer",
+    "Keep-Alive",
+    "Proxy-Connection",
     "Accept-Encoding",
 )
+"""Headers that the library or the HTTP client sets."""
 
 
 async def give_token():
@@ -67,23 +102,22 @@ class AsyncTokens:
 
 
 def http_clients(*, is_async):
-    yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
-    for library in (httpx, httpx2):
-        yield (library.Client if is_async else library.AsyncClient)()
+    """Return what is no HTTP client, and clients of the other kind."""
+    others = (
+        [httpx.Client(), httpx2.Client()]
+        if is_async
+        else [httpx.AsyncClient(), httpx2.AsyncClient()]
+    )
+    return ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [], *others)
 
 
 @cache  # to make an HTTP client takes as long as hundreds of the calls
 def invalid_settings(is_async):
+    """Return values that no client is made with, by setting."""
+    of_async_clients = () if is_async else (give_token, AsyncTokens(), partial(give_token))
     return {
-        "token": (
-            *(*NO_TEXTS, *FORBIDDEN, " padded ", "\u20ac"),
-            *(() if is_async else (give_token, AsyncTokens())),
-        ),
-        "organisation_token": (
-            *NO_TEXTS,
-            *FORBIDDEN,
-            *(() if is_async else (partial(give_token),)),
-        ),
+        "token": (*NO_TEXTS, *FORBIDDEN, " padded ", "\u20ac", *of_async_clients),
+        "organisation_token": (*NO_TEXTS, *FORBIDDEN, *of_async_clients),
         "base_url": (*NO_TEXTS, *NO_ADDRESSES),
         "allow_http": NO_FLAGS,
         "language": (*NO_TEXTS, *FORBIDDEN, "\u20ac"),
@@ -92,11 +126,8 @@ def invalid_settings(is_async):
         "deadline": NO_SECONDS,
         "max_retries": NO_COUNTS,
         "read_only": NO_FLAGS,
-        "default_headers": (
-            *(*NO_HEADERS, *({"x-agency": bad} for bad in FORBIDDEN)),
-            *({name: "x"} for name in SET_BY_OTHERS),
-        ),
-        "http_client": tuple(http_clients(is_async=is_async)),
+        "default_headers": (*NO_HEADERS, *({name: "x"} for name in SET_BY_OTHERS)),
+        "http_client": http_clients(is_async=is_async),
         "journal": ("sqlite://", 7, True, [], object(), Journal),
         "event_hooks": (7, True, "", [print], {"outcome": 7}, {"outcome": [7]}, {"other": []}),
     }
@@ -114,11 +145,20 @@ OF_VIEWS = {
     "correlation_id": (*NO_TEXTS, "", *FORBIDDEN, "a\tb"),
     "read_only": NO_FLAGS,
     "extra_headers": (
-        *(None, *NO_HEADERS, *({"x-agency": bad} for bad in FORBIDDEN)),
-        *({bad: "x"} for bad in FORBIDDEN),
-        *({case(name): "x"} for name in SET_BY_OTHERS for case in (str, str.upper)),
+        None,
+        *NO_HEADERS,
+        *({name: "x"} for name in FORBIDDEN),
+        *({name: "x"} for name in SET_BY_OTHERS),
+        *({name.upper(): "x"} for name in SET_BY_OTHERS),
     ),
 }
+"""Values that no view is made with, by option."""
+OF_SYNC_VIEWS = {
+    "token": (give_token,),
+    "organisation_token": (give_token,),
+    "limiter": (SimpleNamespace(acquire=give_token),),
+}
+"""Values that only a view of an `AsyncFerry` is made with."""
 
 SEARCH = {**TRIP, "passengers": [ADULT]}
 BOOKING = {"availabilities": [SELECTION], "passengers": [TRAVELLER]}
@@ -141,19 +181,21 @@ OF_BOOKINGS = {
 }
 NO_IDS = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
 NO_FUNCTIONS = (7, "print", [])
-OF_IDS = {
-    "booking_id": [BookingsGroup.get, McpGroup.confirm_booking],
-    "ticket_id": [TicketsGroup.get, TicketsGroup.pdf, TicketsGroup.read_pdf, McpGroup.view_ticket],
-    "id": [BookingsGroup.cancel_fee, TicketsGroup.cancel_fee],
-    "uri": [McpGroup.read_resource],
-}
 NO_STAGES = (None, 7, True, [], [7], ["ticketed", None], {})
 NO_JOURNEYS = (7, "j-1", b"j-1", [7], ["j", ""], object())
 ONE_BOOKING, ONE_TICKET = {"booking_id": NO_IDS}, {"ticket_id": NO_IDS}
 WAITS = {"deadline": (None, *NO_SECONDS), "on_progress": NO_FUNCTIONS}
 PAYMENT = {"external_payment_ref": (None, "", "  ", *NO_TEXTS), "booking_id": NO_IDS[1:]}
 OF_CALLS = [
-    *((call, {}, {name: NO_IDS}) for name, calls in OF_IDS.items() for call in calls),
+    (BookingsGroup.get, {}, ONE_BOOKING),
+    (McpGroup.confirm_booking, {}, ONE_BOOKING),
+    (TicketsGroup.get, {}, ONE_TICKET),
+    (TicketsGroup.pdf, {}, ONE_TICKET),
+    (TicketsGroup.read_pdf, {}, ONE_TICKET),
+    (McpGroup.view_ticket, {}, ONE_TICKET),
+    (BookingsGroup.cancel_fee, {}, {"id": NO_IDS}),
+    (TicketsGroup.cancel_fee, {}, {"id": NO_IDS}),
+    (McpGroup.read_resource, {}, {"uri": NO_IDS}),
     (AvailabilityGroup.search, SEARCH, OF_SEARCHES),
     (McpGroup.search_availability, SEARCH, OF_SEARCHES),
     (BookingsGroup.create, BOOKING, OF_BOOKINGS),
@@ -207,10 +249,10 @@ OF_CALLS = [
 ]
 
 
-@each("kind", [Ferry, AsyncFerry])
-@each("argument", invalid_settings(False))
-def test_a_client_is_made_with_nothing_of_a_wrong_type(kind, argument):
-    for value in invalid_settings(kind is AsyncFerry)[argument]:
+@pytest.mark.parametrize("argument", invalid_settings(is_async=False))
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+def test_a_client_refuses_a_wrong_setting(kind, argument):
+    for value in invalid_settings(is_async=kind is AsyncFerry)[argument]:
         settings = {"token": "t", "base_url": URL} | {argument: value}
         error = caught(ConfigurationError, kind, **settings)
         assert str(error).startswith(argument), value
@@ -218,19 +260,49 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(kind, argument):
         assert error.outcome == "not_sent"
 
 
-@each("argument", OF_VIEWS)
-def test_a_view_is_made_with_nothing_of_a_wrong_type(clients, argument):
-    ferry = client_of(clients, Exchanges(httpx.Response(200, json={"ports": []})))
-    only_sync = {"token": (give_token,), "organisation_token": (give_token,)}
-    only_sync["limiter"] = (SimpleNamespace(acquire=give_token),)
-    for value in (*OF_VIEWS[argument], *(() if clients.is_async else only_sync.get(argument, ()))):
+@pytest.mark.parametrize("part", [field.name for field in fields(Timeout)])
+def test_a_part_of_a_timeout_is_named(part):
+    error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=Timeout(**{part: "soon"}))
+    assert str(error).startswith(f"timeout.{part}: ")
+
+
+@pytest.fixture
+def ferry(clients):
+    """A client that makes no call."""
+    return client_of(clients, Exchanges(httpx.Response(200)))
+
+
+@pytest.mark.parametrize("argument", OF_VIEWS)
+def test_a_view_refuses_a_wrong_option(ferry, argument):
+    values = OF_VIEWS[argument]
+    if isinstance(ferry, Ferry):
+        values += OF_SYNC_VIEWS.get(argument, ())
+    for value in values:
         error = caught(InvalidInputError, ferry.with_options, **{argument: value})
         assert error.field.startswith(argument), value
 
 
-@each(("describe", "good", "wrong"), OF_CALLS)
-def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
-    assert {*signature(describe).parameters} == {"self", *wrong}, "an argument has no row"
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+def test_a_view_takes_right_options(kind):
+    ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
+    ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)
+    ferry.with_options(extra_headers={}, max_retries=10**9, timeout=Timeout(read=None))
+
+
+CALLS = pytest.mark.parametrize(
+    ("describe", "good", "wrong"),
+    OF_CALLS,
+    ids=[describe.__qualname__ for describe, _, _ in OF_CALLS],
+)
+
+
+@CALLS
+def test_every_argument_has_a_row(describe, good, wrong):
+    assert {*signature(describe).parameters} == {"self", *wrong}
+
+
+@CALLS
+def test_a_call_refuses_a_wrong_argument(describe, good, wrong):
     for argument, values in wrong.items():
         for value in values:
             error = caught(InvalidInputError, describe, None, **good | {argument: value})
@@ -239,27 +311,25 @@ def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
             assert error.outcome == "not_sent"
 
 
-def test_a_selection_an_id_and_each_part_of_a_time_out_are_of_their_type():
-    sailing = Availability.model_validate(AVAILABILITY)
+@pytest.fixture(scope="module")
+def sailing():
+    return Availability.model_validate(AVAILABILITY)
+
+
+@pytest.mark.parametrize("argument", ["tariff", "place"])
+@pytest.mark.parametrize("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
+def test_a_selection_refuses_another_value(sailing, argument, value):
     good = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
-    for value in (None, 7, True, b"bytes", [], object(), httpx.Client):
-        for argument in good:
-            error = caught(InvalidInputError, sailing.select, **good | {argument: value})
-            assert error.field == argument, value
-    for value in (None, *NO_TEXTS, "", *FORBIDDEN, "a\tb", "\u20ac", " a"):
-        error = caught(InvalidInputError, correlation(value).__enter__)
-        assert error.field == "correlation_id", value
-    for part in fields(Timeout):
-        limits = Timeout(**{part.name: "soon"})
-        error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
-        assert str(error).startswith(f"timeout.{part.name}: ")
-    for kind in (Ferry, AsyncFerry):
-        ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
-        ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)
-        ferry.with_options(extra_headers={}, max_retries=10**9, timeout=Timeout(read=None))
+    assert caught(InvalidInputError, sailing.select, **good | {argument: value}).field == argument
 
 
-def test_nothing_but_an_unknown_outcome_is_recovered(clients):
-    ferry = client_of(clients, Exchanges(httpx.Response(200)))
-    for value in (None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")):
-        assert caught(InvalidInputError, ferry.recover, value).field == "error"
+@pytest.mark.parametrize("value", [None, *NO_TEXTS, "", *FORBIDDEN, "a\tb", "\u20ac", " a"])
+def test_a_correlation_id_is_printable_ascii(value):
+    assert caught(InvalidInputError, correlation(value).__enter__).field == "correlation_id"
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")]
+)
+def test_only_an_unknown_outcome_is_recovered(ferry, value):
+    assert caught(InvalidInputError, ferry.recover, value).field == "error"
