@@ -26,9 +26,8 @@ from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from ferry_sdk._engine.sending import Sending
-from ferry_sdk._engine.settings import Authority, Secret, Settings
+from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._runtime.clock import monotonic
-from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo, OutcomeEvent
 from ferry_sdk.types import Attempt, Outcome
@@ -41,7 +40,6 @@ _RANDOM_ID = re.compile(
     re.IGNORECASE,
 )
 """A request id in which nobody is named: a UUID, or a long hexadecimal number."""
-_HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
 
 
 @dataclass(eq=False)
@@ -194,22 +192,24 @@ class Context:
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(call_id)
         began = clock()
+        deadline = None if settings.deadline is None else began + settings.deadline
+
         is_watched = is_raw or logger.isEnabledFor(logging.DEBUG)
         runner: HookRunner | None = None
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
-        deadline = None if settings.deadline is None else began + settings.deadline
+
         return cls(
-            settings,
-            session,
-            call_id,
-            clock,
-            now,
-            began,
-            deadline,
-            runner,
-            CallState(),
+            settings=settings,
+            session=session,
+            correlation_id=call_id,
+            clock=clock,
+            now=now,
+            began=began,
+            deadline=deadline,
+            hook_runner=runner,
+            state=CallState(),
             is_watched=is_watched,
             keeps_body=keeps_body,
         )
@@ -223,23 +223,6 @@ class Context:
         deadlines = [moment for moment in (self.deadline, until) if moment is not None]
         until = min(deadlines, default=None)
         return replace(self, deadline=until, state=copy(self.state), is_watched=True)
-
-    def headers(self, authority: Authority) -> dict[str, str]:
-        """Return the headers of a request to the service, in either protocol.
-
-        Raises:
-            ConfigurationError: There is no such token.
-        """
-        settings = self.settings
-        token = settings.secret(authority).current or ""
-        self.state.sent_tokens.append(token)
-        headers = {**_HEADERS, "x-client-correlation-id": self.correlation_id, **settings.headers}
-        headers["Authorization"] = f"Bearer {token}"
-        if settings.language is not None:
-            headers["Accept-Language"] = settings.language
-        if settings.client_version is not None:
-            headers["x-client-version"] = settings.client_version
-        return headers
 
     def remaining(self) -> float | None:
         """Return the seconds until the deadline; None: no limit."""

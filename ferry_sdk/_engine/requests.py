@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
+from ferry_sdk._engine.headers import CORRELATION_ID
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout, parse_date
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
@@ -60,7 +61,7 @@ def send(
         reply = yield from context.hook_runner.send(effect, context)
     if is_download:
         return reply
-    replied_to = reply.by_name.get("x-client-correlation-id")
+    replied_to = reply.by_name.get(CORRELATION_ID)
     if replied_to and replied_to != context.correlation_id:
         _refuse_another_calls(context, reply, replied_to)
     there = parse_date(reply.by_name.get("date", ""))
@@ -107,7 +108,7 @@ def received_text(context: Context, longest: int) -> str:
         return ""
     if sending.reply.is_refusal:
         return ""
-    replied_to = sending.reply.by_name.get("x-client-correlation-id")
+    replied_to = sending.reply.by_name.get(CORRELATION_ID)
     if replied_to and replied_to != context.correlation_id and replied_to in recent_ids:
         return ""
 

@@ -13,6 +13,7 @@ from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from ferry_sdk._engine.headers import RESERVED
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk._runtime.hosts import is_loopback, is_loopback_address
 from ferry_sdk.errors import InvalidInputError
@@ -20,13 +21,6 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_OWN_HEADERS = """
-    accept accept-encoding accept-language authorization connection content-length content-type
-    cookie expect host http2-settings keep-alive mcp-protocol-version mcp-session-id
-    proxy-authorization proxy-connection te trailer transfer-encoding upgrade
-    x-client-correlation-id x-client-version
-"""
-"""Headers that the library or the HTTP client sets, or that change the connection."""
 _LONGEST = 2_147_483
 """Seconds, about 24 days: the longest timeout of a socket."""
 
@@ -56,7 +50,7 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
         where = f"{argument}[{name!r}]"
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a valid header name", field=where)
-        if name.lower() in _OWN_HEADERS.split():
+        if name.lower() in RESERVED:
             problem = "the library or the HTTP client sets this header itself"
             raise InvalidInputError(problem, field=where)
         checked[name.lower()] = header_value(value, where)

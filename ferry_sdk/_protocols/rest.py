@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, T
+from ferry_sdk._engine.headers import JSON, service_headers
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
@@ -83,10 +84,8 @@ class Rest:
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
-        headers = context.headers(self.authority)
-        headers["Accept"] = "application/json"
-        if self.content is not None:
-            headers["Content-Type"] = "application/json"
+        has_json = self.content is not None
+        headers = service_headers(context, self.authority, accept=JSON, has_json=has_json)
         url = f"{context.settings.base_url}{self.target}"
         if self.params:
             url += f"?{urlencode(self.params, doseq=True)}"

@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save, T
+from ferry_sdk._engine.headers import ANONYMOUS, PDF, service_headers
 from ferry_sdk._engine.http import Reply, Request, origin_of
 from ferry_sdk._engine.requests import send
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
@@ -19,7 +20,6 @@ from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, Vouche
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
-_PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}
 _PART: Final = 206
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
@@ -71,9 +71,9 @@ def _url_of(value: object, reply: Reply) -> str:
 
 def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
-    headers = _PLAIN_HEADERS
+    headers: Mapping[str, str] = ANONYMOUS
     if origin_of(url) == origin_of(context.settings.base_url):
-        headers = {**context.headers("token"), **_PLAIN_HEADERS}
+        headers = service_headers(context, "token", accept=PDF, has_json=False)
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)
@@ -86,7 +86,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
             url = ""
         if not _is_https(url):
             raise unexpected_response("the voucher's URL redirects away from https", reply)
-        reply = yield from _get(url, _PLAIN_HEADERS, context)
+        reply = yield from _get(url, ANONYMOUS, context)
     return reply
 
 

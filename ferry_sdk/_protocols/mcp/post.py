@@ -10,6 +10,7 @@ from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.headers import JSON, service_headers, session_headers
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
@@ -19,6 +20,7 @@ from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import SERVICE_CODES, APIError
 
 PATH: Final = "/mcp"
+_ACCEPTED: Final = f"{JSON}, {EVENT_STREAM}"
 _ids: Final = count(1)
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
@@ -103,12 +105,14 @@ def send_message(
     listener: Listener | None = None,
 ) -> Flow[Reply]:
     """Post a message in a session, and return the HTTP reply."""
-    accepted = {"Accept": f"application/json, {EVENT_STREAM}", "Content-Type": "application/json"}
-    headers = context.headers("token") | accepted
-    if session.id is not None:
-        headers["Mcp-Session-Id"] = session.id
-    if session.version is not None:
-        headers["MCP-Protocol-Version"] = session.version
-    url = f"{context.settings.base_url}{PATH}"
-    sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
-    return (yield from send(context, sent, listener))
+    headers = service_headers(context, "token", accept=_ACCEPTED, has_json=True)
+    headers |= session_headers(session)
+    request = Request(
+        method="POST",
+        url=f"{context.settings.base_url}{PATH}",
+        headers=headers,
+        content=encode_json(message),
+        route=PATH,
+        rpc_method=str(message["method"]),
+    )
+    return (yield from send(context, request, listener))
