@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.http import Reply, parse_date
+from ferry_sdk._engine.retry import leaves_outcome_open
 from ferry_sdk._protocols.json_body import is_list, is_object, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
@@ -74,7 +75,7 @@ def api_error(
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
-    if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
+    if leaves_outcome_open(head.status_code):
         error.outcome = "unknown"
     return error
 

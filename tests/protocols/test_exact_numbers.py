@@ -130,4 +130,4 @@ def test_half_a_character_is_replaced(content, text):
 
 
 def aside(content):
-    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
+    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting_thread=0)

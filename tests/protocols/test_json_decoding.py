@@ -115,7 +115,7 @@ def big_reply():
 
 def aside(content):
     """Decode as in a worker thread."""
-    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
+    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting_thread=0)
 
 
 @contextmanager
