@@ -45,6 +45,7 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
     """Return the user's headers with names in lower case; none may replace the library's own."""
     if not isinstance(headers, Mapping):
         raise InvalidInputError("expected a mapping of headers", field=argument)
+
     checked: dict[str, str] = {}
     for name, value in cast("Mapping[object, object]", headers).items():
         where = f"{argument}[{name!r}]"
@@ -66,7 +67,7 @@ def folder(value: object, argument: str) -> Path:
             try:
                 is_folder = stat.S_ISDIR(path.stat().st_mode)
             except (FileNotFoundError, NotADirectoryError, PermissionError):
-                return path
+                return path  # the first file that is written makes it, or fails
             if is_folder:
                 return path
     raise InvalidInputError("expected a folder", field=argument)
@@ -74,8 +75,9 @@ def folder(value: object, argument: str) -> Path:
 
 def _offers(value: object, *methods: str) -> bool:
     """Return whether a value is an object, not a class, with these methods."""
-    members = [getattr(value, method, None) for method in methods]
-    return not isinstance(value, type) and all(map(callable, members))
+    if isinstance(value, type):
+        return False
+    return all(callable(getattr(value, method, None)) for method in methods)
 
 
 def recorder(journal: object, argument: str) -> Recorder:
@@ -99,7 +101,8 @@ def timeouts(timeout: object, argument: str) -> Timeout:
     """Return a `Timeout`; a number, or None, sets all of its parts."""
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, argument)
-        return Timeout(limit, limit, limit, limit)
+        return Timeout(connect=limit, read=limit, write=limit, pool=limit)
+
     for name, limit in asdict(timeout).items():
         if limit is not None:
             seconds(limit, f"{argument}.{name}")
@@ -130,9 +133,10 @@ def flag(value: object, argument: str) -> bool:
 
 def http_client(client: object, *, is_async: bool) -> None:
     """Raise unless the object is an HTTP client of the required kind."""
-    if not _offers(client, "build_request", "send", "aclose" if is_async else "close"):
-        wanted = "httpx.AsyncClient" if is_async else "httpx.Client"
-        raise InvalidInputError(f"expected an {wanted}", field="http_client")
+    close = "aclose" if is_async else "close"
+    if not _offers(client, "build_request", "send", close):
+        expected = "httpx.AsyncClient" if is_async else "httpx.Client"
+        raise InvalidInputError(f"expected an {expected}", field="http_client")
 
 
 def address(url: object, *, allow_http: bool) -> str:
@@ -141,12 +145,14 @@ def address(url: object, *, allow_http: bool) -> str:
         raise InvalidInputError("expected a text", field="base_url")
     if not url.isprintable() or " " in url:
         raise InvalidInputError("a URL has no spaces", field="base_url")
+
     try:
         parts = urlsplit(url)
         host = parts.hostname
         parts.port  # noqa: B018 -- reading it checks it
     except ValueError:
         raise InvalidInputError("not a URL", field="base_url") from None
+
     if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
     if parts.username is not None or not {"?", "#"}.isdisjoint(url):
@@ -160,9 +166,9 @@ def address(url: object, *, allow_http: bool) -> str:
 def is_local(url: str) -> bool:
     """Return whether requests for an address certainly stay on this machine.
 
-    A name below ``localhost`` may lead elsewhere. So may every name where the environment sets a
-    proxy for https: the proxy looks for the host on its own machine. No proxy is used for plain
-    http to this machine.
+    A name below ``localhost`` may lead to another machine. If the environment sets a proxy for
+    https, every name may: the proxy looks for the host on its own machine. No proxy is used for
+    plain http to this machine.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
