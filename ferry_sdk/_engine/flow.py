@@ -41,13 +41,26 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
+
     name = operation.name
     if context.state.is_done:
-        text = "%s was done when it was interrupted (correlation id %s)"
-        log(context, logging.WARNING, text, name, operation=name, outcome="done")
+        log(
+            context,
+            logging.WARNING,
+            "%s was done when it was interrupted (correlation id %s)",
+            name,
+            operation=name,
+            outcome="done",
+        )
     elif context.state.may_have_happened:
-        text = "%s was interrupted and may have happened (correlation id %s)"
-        log(context, logging.WARNING, text, name, operation=name, outcome="unknown")
+        log(
+            context,
+            logging.WARNING,
+            "%s was interrupted and may have happened (correlation id %s)",
+            name,
+            operation=name,
+            outcome="unknown",
+        )
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:

@@ -150,9 +150,13 @@ def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -
         )
     if not context.session.has_foreign_ids:
         context.session.has_foreign_ids = True
-        text = "replies carry another correlation id than their requests, such as the reply to %s"
-        attempt = context.attempt_of(reply)
-        log(context, logging.WARNING, text, outcome="unknown", attempt=attempt)
+        log(
+            context,
+            logging.WARNING,
+            "replies carry another correlation id than their requests, such as the reply to %s",
+            outcome="unknown",
+            attempt=context.attempt_of(reply),
+        )
 
 
 def _send_deadline(context: Context) -> float | None:
