@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from itertools import count
 from typing import Final
@@ -23,6 +24,7 @@ PATH: Final = "/mcp"
 _ACCEPTED: Final = f"{JSON}, {EVENT_STREAM}"
 _ids: Final = count(1)
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""Statuses that are reported as such, whatever the body is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,14 @@ class JsonRpcReply:
         """
         if self.reply.status_code in _ACCESS:
             raise self.status_error()
+
         if not self.message:
             if self.reply.is_redirect:
                 raise unexpected_result("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
             raise unexpected_result("no reply to the request", self.reply, self.body)
+
         if "result" in self.message and not self.error:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
@@ -88,12 +92,13 @@ def post(
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
     reply = yield from send_message(context, request, session, listener)
+
     body: object
     if reply.media_type == EVENT_STREAM:
         message = yield from read(context, reply, listener.finish)
         body = listener.other if message is None else message
     else:
-        body = yield from read(context, reply, lambda: decode_or_text(reply.content))
+        body = yield from read(context, reply, partial(decode_or_text, reply.content))
         message = reply_among(body, request_id, is_stream=False)
     return JsonRpcReply(reply, message or {}, body)
 
