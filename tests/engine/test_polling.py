@@ -9,6 +9,7 @@ import pickle
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from itertools import product
 from typing import Any
 
 import pytest
@@ -199,20 +200,19 @@ def test_error_of_a_predicate_goes_to_the_caller():
     driver.error(ZeroDivisionError, described("bookings.wait", until=fail))
 
 
-@pytest.mark.parametrize("stage", [*Stage, "moored"])
-@pytest.mark.parametrize(
-    "until",
-    [
-        {"ticketed"},
-        ["ticketed", "in_progress"],
-        (Stage.REJECTED, "moored"),
-        ["lapsed"],
-        "ticketed",
-        Stage.ISSUANCE_DUE,
-        "voided",
-    ],
-    ids=str,
-)
+STAGES = [*Stage, "moored"]
+UNTILS = [
+    {"ticketed"},
+    ["ticketed", "in_progress"],
+    (Stage.REJECTED, "moored"),
+    ["lapsed"],
+    "ticketed",
+    Stage.ISSUANCE_DUE,
+    "voided",
+]
+
+
+@pytest.mark.parametrize(("until", "stage"), [*product(UNTILS, STAGES)], ids=str)
 def test_wait_ends_at_a_wanted_or_final_stage(until, stage):
     wanted = {until} if isinstance(until, str) else {*until}
     driver = scripted_driver(good(booking(stage)), good(booking(min(wanted))))
