@@ -14,9 +14,9 @@
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
 
-If the guard shows that the effect is there already, or if it cannot be read, nothing is sent. Steps
-2, 3 and 6 are made all the same, with a step that raises in place of step 4: an unresolved entry of
-the same write is reported first, because it is worse.
+If the guard shows that the effect is there already, nothing is sent: steps 2, 3 and 6 run with
+`_raise` in place of `send`. If the guard cannot be read, steps 3 and 6 do, unless the service
+refused that read. An unresolved entry of the same write is then reported first: it is worse.
 
 For example, the reply to `tickets.cancel("t-1")` is lost: the steps read the fee of ``t-1``, record
 the intent, send the cancellation, read ``t-1`` until it is cancelled, record ``done``, and return
