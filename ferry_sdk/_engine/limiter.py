@@ -102,7 +102,7 @@ def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[No
             yield from CallUser(function, request.until, "limiter")
             return
         result = yield from RunBlocking(function, request.until, may_be_interrupted=True)
-        if isawaitable(result):  # `CallUser` awaits it
+        if isawaitable(result):  # a sync function may return an awaitable; `CallUser` awaits it
             yield from CallUser(lambda: result, request.until, "limiter")
     finally:
         with suppress(ValueError):  # a flow that is dropped ends in another context

@@ -386,6 +386,7 @@ def _patterns_of(personal_data: Iterable[str], letters: str) -> set[str]:
     for datum in personal_data:
         text = datum.replace("\n", " ")  # below, each line is a text of its own
         day = _day_of(text)
+
         if len(text) > _LONGEST_DATUM:
             patterns |= _patterns(_beginning_of(text), letters, then=r"[\s\S]*")
         elif day is not None:
@@ -393,6 +394,7 @@ def _patterns_of(personal_data: Iterable[str], letters: str) -> set[str]:
                 patterns.add(_pattern_of_day(day))
         else:
             texts += [text, *_parts_of(text)]
+
     return patterns | _patterns("\n".join(texts), letters)
 
 

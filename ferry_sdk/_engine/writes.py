@@ -396,7 +396,8 @@ class _WriteSteps(Generic[T]):
         self, lost: FerryError, last_seen: object, *, can_be_read: bool
     ) -> OutcomeUnknownError:
         """Return the error of a write whose effect was not seen, with all that is known of it."""
-        correlation_id, booking_id = self.context.correlation_id, self.context.state.booking_id
+        correlation_id = self.context.correlation_id
+        booking_id = self.context.state.booking_id
         named = "" if booking_id is None else f"; the reply names booking {booking_id}"
         can = "reads" if can_be_read else "cannot read"
 

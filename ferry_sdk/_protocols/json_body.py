@@ -374,7 +374,8 @@ def personal_data(body: str) -> frozenset[str]:
             continue
         texts += filter(None, map(members.get, PERSONAL_MEMBERS))
 
-        first, last = members.get("first_name"), members.get("last_name")
+        first = members.get("first_name")
+        last = members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
             # Two initials are a word of many messages, so they are not joined.
             if len(last) > 1:

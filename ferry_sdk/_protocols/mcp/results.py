@@ -207,7 +207,8 @@ def _find_error(value: object, head: Reply, body: object) -> APIError | None:
     """Return the error of the interface's error object in a value; None if there is none."""
     if isinstance(value, str):
         # The outermost braces: one decoding, however many braces a text has.
-        start, end = value.find("{"), value.rfind("}") + 1
+        start = value.find("{")
+        end = value.rfind("}") + 1
         value = _parse_text(value[start:end]) if 0 <= start < end else None
 
     for candidate in (value, *members_of(value).values()):
