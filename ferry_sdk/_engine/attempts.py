@@ -17,6 +17,7 @@ from ferry_sdk._engine.effects import Flow, Sleep, T
 from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
+from ferry_sdk._engine.redaction import show_request_id
 from ferry_sdk._engine.retry import delay_before
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
@@ -158,7 +159,10 @@ def _record(failure: FerryError, name: str) -> Attempt:
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error, and name the field of the request as the caller's argument."""
     redactor = context.redactor()
-    error.request_id = context.show_id(error.request_id, redactor)
+    if error.request_id is not None:
+        error.request_id = show_request_id(
+            error.request_id, redactor.tokens, context.state.secrets, redactor
+        )
     error.redact(redactor)
     if isinstance(error, APIError) and error.field is not None:
         error.field = operation.argument_at(error.field)

@@ -237,20 +237,11 @@ class Context:
         """Return the request id of a reply, redacted: once for hooks, logs and raw responses."""
         shown = self.state.shown_id
         if shown is None or shown[0] is not reply:
-            shown = self.state.shown_id = reply, self.show_id(reply.request_id)
+            request_id = reply.request_id
+            if request_id is not None:
+                request_id = show_request_id(request_id, self._tokens(), self.state.secrets)
+            shown = self.state.shown_id = reply, request_id
         return shown[1]
-
-    def show_id(self, request_id: str | None, redactor: Redactor | None = None) -> str | None:
-        """Return a request id without tokens and travellers' data.
-
-        Args:
-            request_id: The id.
-            redactor: That of the current request, if there is one already.
-        """
-        if request_id is None:
-            return None
-        tokens = self._tokens() if redactor is None else redactor.tokens
-        return show_request_id(request_id, tokens, self.state.secrets, redactor)
 
     def attempt_of(self, reply: Reply) -> Attempt:
         """Return the attempt that has got a reply."""

@@ -293,7 +293,7 @@ def show_request_id(
     request_id: str,
     tokens: Collection[str],
     personal_data: Callable[[], Iterable[str]],
-    redactor: Redactor | None,
+    redactor: Redactor | None = None,
 ) -> str | None:
     """Return a request id without tokens and travellers' data; None if nothing is left of it.
 
