@@ -117,7 +117,7 @@ UNKNOWN_ROWS = {id_: row for id_, row in TABLE.items() if row.write_kind is UNKN
 
 @pytest.mark.parametrize("name", WRITES)
 @pytest.mark.parametrize("row", UNKNOWN_ROWS.values(), ids=UNKNOWN_ROWS)
-def test_unknown_write_is_read_back_if_a_read_shows_it(row, name):
+def test_unknown_write_is_read_back_if_possible(row, name):
     error = scripted_driver(row.failure, then=NOT_FOUND).error(FerryError, name)
     reads = [attempt.operation for attempt in error.attempts][1:]
     assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
@@ -492,7 +492,7 @@ def test_retry_after_is_waited_for_exactly(name, retry_after, date, wait):
     assert driver.waits == [wait]
 
 
-def test_retry_after_without_a_date_goes_by_this_clock():
+def test_retry_after_without_date_goes_by_this_clock():
     with time_machine.travel(datetime(2028, 3, 1, 8, tzinfo=timezone.utc), tick=False):
         driver = scripted_driver(reply(429, retry_after="Wed, 01 Mar 2028 08:00:09 GMT"), NOT_FOUND)
         driver.error(NotFoundError, PORTS)

@@ -95,7 +95,7 @@ def test_write_is_sent_again_if_nothing_was_done(name):
 
 
 @pytest.mark.parametrize("name", [name for name, (_, reads) in WRITES.items() if reads])
-def test_proof_is_a_read_by_an_id_of_the_write(name):
+def test_proof_is_a_read_by_a_known_id(name):
     for proof in SAFETY[name].confirmed_by:
         assert SAFETY[proof.read].is_read
         assert proof.stages or proof.tickets or proof.payment

@@ -205,7 +205,7 @@ def test_read_only_client_cannot_be_made_writable(clients, reader_of):
 
 
 @pytest.mark.parametrize("reader_of", [read_only_view, read_only_client])
-def test_view_of_a_read_only_client_sends_reads_alone(clients, reader_of):
+def test_view_of_a_reader_sends_reads_alone(clients, reader_of):
     service = Exchanges(PORTS)
     reader = reader_of(clients, service)
     view = reader.with_options(language="fr").with_options(read_only=True)
@@ -235,7 +235,7 @@ async def give_token():
     return "awaited"
 
 
-def test_async_function_of_a_token_needs_an_async_client(clients):
+def test_async_token_function_needs_an_async_client(clients):
     service = Exchanges(PORTS)
     if clients.is_async:
         ask_ports(client_of(clients, service, token=give_token))

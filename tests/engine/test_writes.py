@@ -500,7 +500,7 @@ def test_write_whose_intent_fails_is_not_sent(name, trouble):
 
 
 @every_write
-def test_write_whose_intent_takes_too_long_is_not_sent(name):
+def test_write_with_a_late_intent_is_not_sent(name):
     driver = scripted_driver()
 
     class SlowNotes(Notes):

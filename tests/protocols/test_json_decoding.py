@@ -213,7 +213,7 @@ def test_a_worker_keeps_every_digit_of_one_part(big_reply):
     st.sampled_from([None, 1]),
     st.sampled_from([*ENVELOPES, *MISLEADING]),
 )
-def test_a_list_is_the_same_however_it_is_cut(items, size, indent, envelope):
+def test_list_is_the_same_in_any_parts(items, size, indent, envelope):
     content = (envelope % json.dumps(items, ensure_ascii=False, indent=indent)).encode()
     with parts_of(size, len(content) - 1):
         assert repr(aside(content)) == repr(from_json(content))
@@ -221,7 +221,7 @@ def test_a_list_is_the_same_however_it_is_cut(items, size, indent, envelope):
 
 @examples(200)
 @given(st.lists(st.sampled_from(MARKS), max_size=16), st.sampled_from([*ENVELOPES, *MISLEADING]))
-def test_what_is_no_list_is_refused_however_it_is_cut(marks, envelope):
+def test_no_list_is_refused_in_any_parts(marks, envelope):
     content = envelope.encode() % (b"[%s]" % b"".join(marks))
     with parts_of(1, len(content) - 1):
         assert outcome(aside, content) == outcome(from_json, content)

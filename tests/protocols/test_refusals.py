@@ -144,11 +144,15 @@ def test_status_is_the_message_without_json(clients, content, status, kind):
     assert error.body[:20] not in str(error) or not content
 
 
-def test_unknown_token_is_an_authentication_error(clients, ferry_sandbox):
+@pytest.mark.parametrize(
+    ("group", "operation"),
+    [("catalogue", "catalogue.ports"), ("mcp", "mcp.initialize")],
+    ids=["REST", "MCP"],
+)
+def test_unknown_token_is_an_authentication_error(clients, ferry_sandbox, group, operation):
     ferry = clients("nobody", base_url=ferry_sandbox.base_url)
-    for call in (ferry.catalogue.ports, ferry.mcp.ports):
-        error = caught(sdk.AuthenticationError, call)
-        assert (error.status_code, error.code) == (401, "UNAUTHORIZED")
-        assert error.www_authenticate == 'Bearer error="invalid_token"'
-        assert len(error.attempts) == 1
-    assert set(ferry_sandbox.counters.requests) == {"catalogue.ports", "mcp.initialize"}
+    error = caught(sdk.AuthenticationError, getattr(ferry, group).ports)
+    assert (error.status_code, error.code) == (401, "UNAUTHORIZED")
+    assert error.www_authenticate == 'Bearer error="invalid_token"'
+    assert len(error.attempts) == 1
+    assert {*ferry_sandbox.counters.requests} == {operation}
