@@ -17,6 +17,7 @@ from ferry_sdk._engine.effects import Flow, Sleep, T
 from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
+from ferry_sdk._engine.redaction import show_request_id
 from ferry_sdk._engine.retry import delay_before
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
@@ -29,12 +30,16 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
     Raises:
         FerryError: The failure of the last attempt.
     """
-    name, may_refresh = operation.safety.operation, "unauthorised" in operation.safety.retry_on
-    number = retries = 0
+    safety = operation.safety
+    has_refreshed = False
+    number = 0
+    retries = 0
     while True:
         number += 1
-        context.state.operation, context.state.attempt = name, number
+        context.state.operation = safety.operation
+        context.state.attempt = number
         context.state.secrets = operation.call.secrets
+
         try:
             if context.settings.secret(operation.call.authority).current is None:
                 yield from refresh(context, operation.call.authority, None)
@@ -47,22 +52,26 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
                 context.state.attempts.append(context.attempt_of(reply))
                 _log(context, "done")
             return result
+
         _clear_sending_if_refused(failure, context)
         _hide(failure, operation, context)
-        context.state.attempts.append(_record(failure, name))
+        context.state.attempts.append(_record(failure, safety.operation))
         _log(context, failure.outcome)
+
+        may_refresh = not has_refreshed and "unauthorised" in safety.retry_on
         if may_refresh and can_refresh(context, operation.call.authority, failure):
-            may_refresh = False
+            has_refreshed = True
             yield from _announce_retry(failure, 0.0, context)
             yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
+
         retries += 1
-        wait = delay_before(retries, failure, operation.safety, context)
+        wait = delay_before(retries, failure, safety, context)  # raises what is not retried
         yield from _announce_retry(failure, wait, context)
         try:
             yield from Sleep(wait)
         except FerryError as closed:
-            closed.outcome = failure.outcome  # that of the last attempt
+            closed.outcome = failure.outcome  # the wait sent nothing, so the last attempt decides
             raise
 
 
@@ -78,41 +87,64 @@ def _clear_sending_if_refused(failure: FerryError, context: Context) -> None:
 
 def _announce_retry(failure: FerryError, wait: float, context: Context) -> Flow[None]:
     """Log that another attempt follows, and notify the hooks."""
-    text = "%s failed (%s), next attempt in %.2f s (correlation id %s)"
-    last, outcome = context.state.attempts[-1], failure.outcome
-    facts = last.operation, log_text(failure), wait
-    log(context, logging.INFO, text, *facts, outcome=outcome, attempt=last)
+    last = context.state.attempts[-1]
+    log(
+        context,
+        logging.INFO,
+        "%s failed (%s), next attempt in %.2f s (correlation id %s)",
+        last.operation,
+        log_text(failure),
+        wait,
+        outcome=failure.outcome,
+        attempt=last,
+    )
     yield from context.record_wait(wait)
 
 
 def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
-    if logger.isEnabledFor(logging.DEBUG):
-        last = context.state.attempts[-1]
-        text, facts = "%s: %s (correlation id %s)", _attempt_text(last)
-        log(context, logging.DEBUG, text, last.operation, facts, outcome=outcome, attempt=last)
+    """Log the last attempt."""
+    if not logger.isEnabledFor(logging.DEBUG):
+        return
+
+    last = context.state.attempts[-1]
+    log(
+        context,
+        logging.DEBUG,
+        "%s: %s (correlation id %s)",
+        last.operation,
+        _attempt_text(last),
+        outcome=outcome,
+        attempt=last,
+    )
 
 
 def _attempt_text(attempt: Attempt) -> str:
     """Return an attempt in a few words, such as ``HTTP 503, ServerError, request id r-1``."""
-    facts = [attempt.problem] if attempt.problem else []
+    parts: list[str] = []
     if attempt.status_code is not None:
-        facts.insert(0, f"HTTP {attempt.status_code}")
+        parts.append(f"HTTP {attempt.status_code}")
+    if attempt.problem:
+        parts.append(attempt.problem)
     if attempt.request_id is not None:
-        facts.append(f"request id {attempt.request_id}")
+        parts.append(f"request id {attempt.request_id}")
     if not attempt.sent:
-        facts.append("not sent")
-    return ", ".join(facts)
+        parts.append("not sent")
+    return ", ".join(parts)
 
 
 def log_text(error: FerryError) -> str:
     """Return the class, status and code of an error, which a log may contain."""
-    facts = [type(error).__name__]
+    parts = [type(error).__name__]
     if isinstance(error, APIError):
-        facts += [f"HTTP {error.status_code}", *filter(None, [code_of(error)])]
-    return ", ".join(facts)
+        parts.append(f"HTTP {error.status_code}")
+        code = code_of(error)
+        if code:
+            parts.append(code)
+    return ", ".join(parts)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:
+    """Return the record of a failed attempt."""
     record = Attempt(
         sent=failure.outcome != "not_sent",
         request_id=failure.request_id,
@@ -127,7 +159,10 @@ def _record(failure: FerryError, name: str) -> Attempt:
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error, and name the field of the request as the caller's argument."""
     redactor = context.redactor()
-    error.request_id = context.show_id(error.request_id, redactor)
+    if error.request_id is not None:
+        error.request_id = show_request_id(
+            error.request_id, redactor.tokens, context.state.secrets, redactor
+        )
     error.redact(redactor)
     if isinstance(error, APIError) and error.field is not None:
         error.field = operation.argument_at(error.field)

@@ -14,7 +14,7 @@ from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidIn
 def can_refresh(context: Context, authority: Authority, failure: FerryError) -> bool:
     """Return whether the service rejected a token that came from a function."""
     if not context.state.sent_tokens:
-        return False  # it is the function's own error
+        return False  # nothing was sent: it is an error of the function itself
     is_refused = isinstance(failure, APIError) and failure.status_code == HTTPStatus.UNAUTHORIZED
     return is_refused and callable(context.settings.secret(authority).source)
 
@@ -25,11 +25,13 @@ def refresh(context: Context, authority: Authority, old: str | None) -> Flow[Non
     Raises:
         ConfigurationError: The new token is not valid in a header.
     """
-    secret, until = context.settings.secret(authority), context.deadline
+    secret = context.settings.secret(authority)
+    until = context.deadline
 
     def call_source() -> Flow[None]:
         if secret.current != old or isinstance(secret.source, str):
             return
+
         token = yield from CallUser(secret.source, until, authority)
         try:
             secret.current = header_value(token, authority)

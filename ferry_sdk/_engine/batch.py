@@ -2,7 +2,14 @@
 
 A `Plan` is a flow that makes whole calls: it puts them into a `Batch` and yields `NextAnswer` for
 the answer of whichever ends first. The sync transport makes the calls in threads, the async one in
-tasks. A call that fails gives an answer with its error, so that the others go on.
+tasks. A call that fails gives an answer with its error, so that the others go on. For example, a
+plan that searches two days:
+
+    batch = Batch[date, Records[Sailing]]()
+    batch.add(monday, search_of(monday))
+    batch.add(tuesday, search_of(tuesday))
+    while batch:
+        answer = yield from next_answer(batch)  # begins both; the first result or error
 """
 
 from __future__ import annotations
@@ -75,7 +82,9 @@ class BatchCall(Generic[K, T_co]):
 
     def make(self, transport: Any) -> Any:  # noqa: ANN401 -- of threads or of tasks
         """Make the call; a transport for tasks returns a coroutine."""
-        return transport.answer(self.call) if self.is_raw else transport.run(self.call)
+        if self.is_raw:
+            return transport.answer(self.call)
+        return transport.run(self.call)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,6 +122,7 @@ class Batch(Generic[K, T]):
         is_past = self.until is not None and monotonic() >= self.until
         if not self.waiting or running >= self.limit or is_past:
             return None
+
         begun = self.waiting.popleft()
         number = next(self._numbers)
         begun.began_at = time.time()
@@ -126,9 +136,12 @@ class Batch(Generic[K, T]):
         """
         changes = dict(begun.changes)
         if self.until is not None:
+            deadline = max(0.0, self.until - monotonic())
             own = changes.get("deadline", settings.deadline) if changes else None
-            left = max(0.0, self.until - monotonic())
-            changes["deadline"] = left if own is None else min(left, own)
+            if own is not None:
+                deadline = min(deadline, own)
+            changes["deadline"] = deadline
+
         return replace(settings, **changes) if changes else settings
 
     def answer(
@@ -141,8 +154,9 @@ class Batch(Generic[K, T]):
         begun = self.under_way.pop(number)
         if error is not None and not isinstance(error, FerryError):
             raise error
+
         failure = None if error is None else trim(error)
-        return BatchAnswer(begun.key, value, failure, begun.began_at)
+        return BatchAnswer(key=begun.key, value=value, error=failure, began_at=begun.began_at)
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.under_way)

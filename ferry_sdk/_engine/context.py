@@ -11,7 +11,6 @@ name, `is_in_doubt` and `is_done`. So an interruption at any point finds the tru
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Callable
 from copy import copy
@@ -24,24 +23,13 @@ from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
-from ferry_sdk._engine.redaction import HIDDEN, Redactor
+from ferry_sdk._engine.redaction import SHORTEST_TOKEN, Redactor, show_request_id
 from ferry_sdk._engine.sending import Sending
-from ferry_sdk._engine.settings import Authority, Secret, Settings
+from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._runtime.clock import monotonic
-from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo, OutcomeEvent
 from ferry_sdk.types import Attempt, Outcome
-
-_SHORTEST_TOKEN = 4
-_SHORTEST_HALF = 8
-"""Characters from which a request id is hidden because it is a part of a token."""
-_RANDOM_ID = re.compile(
-    r"(?:req(?:uest)?[._:-]?)?(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,64})",
-    re.IGNORECASE,
-)
-"""A request id in which nobody is named: a UUID, or a long hexadecimal number."""
-_HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
 
 
 @dataclass(eq=False)
@@ -91,7 +79,7 @@ def new_session(settings: Settings) -> Session:
 class CallState:
     """How far a call got.
 
-    Its fields begin as attributes of the class: setting each one takes as long as a request.
+    Its fields begin as attributes of the class: to set them all for each call costs bytecodes.
 
     Attributes:
         attempts: The attempts so far.
@@ -194,22 +182,24 @@ class Context:
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(call_id)
         began = clock()
+        deadline = None if settings.deadline is None else began + settings.deadline
+
         is_watched = is_raw or logger.isEnabledFor(logging.DEBUG)
         runner: HookRunner | None = None
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
-        deadline = None if settings.deadline is None else began + settings.deadline
+
         return cls(
-            settings,
-            session,
-            call_id,
-            clock,
-            now,
-            began,
-            deadline,
-            runner,
-            CallState(),
+            settings=settings,
+            session=session,
+            correlation_id=call_id,
+            clock=clock,
+            now=now,
+            began=began,
+            deadline=deadline,
+            hook_runner=runner,
+            state=CallState(),
             is_watched=is_watched,
             keeps_body=keeps_body,
         )
@@ -221,25 +211,8 @@ class Context:
             until: Their deadline, if it is earlier than that of the call.
         """
         deadlines = [moment for moment in (self.deadline, until) if moment is not None]
-        until = min(deadlines, default=None)
-        return replace(self, deadline=until, state=copy(self.state), is_watched=True)
-
-    def headers(self, authority: Authority) -> dict[str, str]:
-        """Return the headers of a request to the service, in either protocol.
-
-        Raises:
-            ConfigurationError: There is no such token.
-        """
-        settings = self.settings
-        token = settings.secret(authority).current or ""
-        self.state.sent_tokens.append(token)
-        headers = {**_HEADERS, "x-client-correlation-id": self.correlation_id, **settings.headers}
-        headers["Authorization"] = f"Bearer {token}"
-        if settings.language is not None:
-            headers["Accept-Language"] = settings.language
-        if settings.client_version is not None:
-            headers["x-client-version"] = settings.client_version
-        return headers
+        earliest = min(deadlines, default=None)
+        return replace(self, deadline=earliest, state=copy(self.state), is_watched=True)
 
     def remaining(self) -> float | None:
         """Return the seconds until the deadline; None: no limit."""
@@ -258,39 +231,17 @@ class Context:
             secret = reference()
             if secret is not None:
                 tokens.add(secret.current)
-        return {token for token in tokens if token and len(token) >= _SHORTEST_TOKEN}
+        return {token for token in tokens if token and len(token) >= SHORTEST_TOKEN}
 
     def request_id_of(self, reply: Reply) -> str | None:
-        """Return the request id of a reply, redacted; it is redacted once for all who look."""
+        """Return the request id of a reply, redacted: once for hooks, logs and raw responses."""
         shown = self.state.shown_id
         if shown is None or shown[0] is not reply:
-            shown = self.state.shown_id = reply, self.show_id(reply.request_id)
+            request_id = reply.request_id
+            if request_id is not None:
+                request_id = show_request_id(request_id, self._tokens(), self.state.secrets)
+            shown = self.state.shown_id = reply, request_id
         return shown[1]
-
-    def show_id(self, request_id: str | None, redactor: Redactor | None = None) -> str | None:
-        """Return a request id without tokens and travellers' data.
-
-        Hooks, logs and raw responses show the id of each reply. An id that is nothing but random
-        digits is only compared with the tokens, and an id that names nobody is shown as it is: it
-        has no characters of an e-mail address or of an escape (`Reply.request_id`).
-
-        Args:
-            request_id: The id.
-            redactor: That of the current request, if there is one already.
-        """
-        if request_id is None:
-            return None
-        tokens = self._tokens() if redactor is None else redactor.tokens
-        if len(request_id) >= _SHORTEST_HALF and request_id in "\n".join(tokens):
-            return HIDDEN
-        has_token = any(map(request_id.__contains__, tokens))
-        if not has_token and _RANDOM_ID.fullmatch(request_id):
-            return request_id
-
-        redactor = redactor or Redactor(tokens, self.state.secrets())
-        if has_token or redactor.may_name(request_id):
-            return redactor.show(request_id) or None
-        return request_id
 
     def attempt_of(self, reply: Reply) -> Attempt:
         """Return the attempt that has got a reply."""
@@ -306,9 +257,11 @@ class Context:
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.state.attempts)
-        own = [attempt for attempt in error.attempts if attempt.operation == operation]
-        if own and error.request_id is None:
-            error.request_id = own[-1].request_id
+        if error.request_id is None:
+            # The last attempt of the call itself, not one of a read for it.
+            for attempt in error.attempts:
+                if attempt.operation == operation:
+                    error.request_id = attempt.request_id
 
     def record_wait(self, seconds: float) -> Flow[None]:
         """Record the wait after the last attempt, and notify the hooks of a retry."""
@@ -337,10 +290,17 @@ class Result(Generic[T_co]):
         return Result(value, self.reply, self.context)
 
     def raw(self) -> RawResponse[T_co]:
-        """Return the raw response; its call may have been another caller's, who did not look."""
+        """Return the raw response."""
         context = self.context
         attempts = tuple(context.state.attempts)
         if not context.is_watched:
+            # The call was that of another caller, who did not look at its attempts.
             attempts += (context.attempt_of(self.reply),)
-        elapsed = context.clock() - context.began
-        return RawResponse(self.value, self.reply, context.correlation_id, elapsed, attempts)
+
+        return RawResponse(
+            self.value,
+            self.reply,
+            correlation_id=context.correlation_id,
+            elapsed=context.clock() - context.began,
+            attempts=attempts,
+        )

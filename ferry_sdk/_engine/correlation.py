@@ -53,7 +53,7 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 
 def next_correlation_id() -> str:
-    """Return the id of a new call: the context's, else a UUID of its own."""
+    """Return the id of a new call: that of `correlation`, else a UUID of its own."""
     return _current.get() or f"{next(_numbers):08x}{_rest}"
 
 
@@ -64,11 +64,13 @@ _rest: str
 def _start_ids() -> None:
     """Begin the ids of this process: one random UUID whose first digits count the calls.
 
-    An id must be unique, not secret, and a UUID for each call takes ten times as long.
+    After ``1f0c3a5e-7a3b-…`` comes ``1f0c3a5f-7a3b-…``. An id must be unique, not secret, and a
+    random UUID for each call takes ten times as long.
     """
     global _numbers, _rest
     first = uuid4()
-    _numbers, _rest = count(first.int >> 97), str(first)[8:]  # 31 of the 32 bits: there is room
+    # Of the 32 bits of the first digits, 31 are random, so that counting does not overflow them.
+    _numbers, _rest = count(first.int >> 97), str(first)[8:]
 
 
 _start_ids()
@@ -76,10 +78,13 @@ after_fork_in_child(_start_ids)
 
 
 class RecentIds(OrderedDict[str, None]):
-    """The ids of recent calls of this process, at most so many.
+    """The ids of recent calls of this process, the latest last.
 
     Each step is one call of C, so threads need no lock. If several threads add at the same moment,
-    the worst case is that an id is not known for a moment, or forgotten too early.
+    the worst case is that an id is missing for a moment, or removed too early.
+
+    Args:
+        most: How many ids are kept.
     """
 
     def __init__(self, most: int = 4096) -> None:

@@ -41,13 +41,26 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
+
     name = operation.name
     if context.state.is_done:
-        text = "%s was done when it was interrupted (correlation id %s)"
-        log(context, logging.WARNING, text, name, operation=name, outcome="done")
+        log(
+            context,
+            logging.WARNING,
+            "%s was done when it was interrupted (correlation id %s)",
+            name,
+            operation=name,
+            outcome="done",
+        )
     elif context.state.may_have_happened:
-        text = "%s was interrupted and may have happened (correlation id %s)"
-        log(context, logging.WARNING, text, name, operation=name, outcome="unknown")
+        log(
+            context,
+            logging.WARNING,
+            "%s was interrupted and may have happened (correlation id %s)",
+            name,
+            operation=name,
+            outcome="unknown",
+        )
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
@@ -55,14 +68,17 @@ def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
         if context.settings.read_only and not operation.safety.is_read:
             problem = "the client is read-only (read_only= or FERRY_READ_ONLY), and this is a write"
             raise ReadOnlyError(problem)
+
         if operation.write is not None:
             result = yield from send_write(operation, operation.write, context)
             context.state.is_done = True
             return result
+
         if operation.wait is not None:
             # The wait's own timeout replaces the client's deadline.
             unlimited = replace(context, deadline=None)
             return (yield from poll_until_met(operation, operation.wait, unlimited))
+
         return (yield from send_with_retries(operation, context))
     except FerryError as error:
         context.describe(error, operation.name)
@@ -94,10 +110,12 @@ def _recover(
     except FerryError as failure:
         updated.attempts += tuple(context.state.attempts)
         raise updated from failure.with_traceback(None)
+
     updated.attempts += tuple(context.state.attempts)
     updated.last_seen = record = seen.value
     if not read_back.shows(record):
         raise updated
+
     result = seen.of(read_back.result(record))
     yield from record_outcome(context, error.entry_id, "done", result.value, record)
     return result

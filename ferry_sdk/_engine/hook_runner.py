@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.context import Context, Result
 
 
-_service_origin = lru_cache(maxsize=16)(origin_of)
 LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
+_service_origin = lru_cache(maxsize=16)(origin_of)
+"""`origin_of` for the addresses of services, which are few. Those of files have no end."""
 
 
 @dataclass(slots=True)
@@ -58,18 +59,27 @@ class HookRunner:
             elapsed = self.clock() - context.began
             attempts = tuple(context.state.attempts)
             read_back = result is not None and getattr(result.value, "read_back", False)
-            return OutcomeEvent(self.call, outcome, elapsed, _name(error), attempts, read_back)
+            return OutcomeEvent(
+                call=self.call,
+                outcome=outcome,
+                seconds=elapsed,
+                problem=_name(error),
+                attempts=attempts,
+                read_back=read_back,
+            )
 
         return self._watch(steps, event)
 
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
-        request, state = effect.request, context.state
+        request = effect.request
+        state = context.state
         base_url = context.settings.base_url
         if request.url.startswith(f"{base_url}/"):
             _, host, port = _service_origin(base_url)
-        else:  # a file
+        else:  # a file at another address
             _, host, port = origin_of(request.url)
+
         event = RequestEvent(
             call=self.call,
             operation=state.operation,
@@ -80,6 +90,7 @@ class HookRunner:
             port=port,
             rpc_method=request.rpc_method,
         )
+
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -91,15 +102,17 @@ class HookRunner:
             problem = type(error).__name__
             yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
             raise
+
         if ResponseEvent in self.hooks.by_event:
             seconds = self.clock() - began
             request_id = context.request_id_of(reply)
             yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
         if ConnectionsEvent in self.hooks.by_event:
-            used, seen = effect.connections, self.hooks.known_connections
-            if used is not None and used not in seen:
-                seen.add(used)
-                yield from self.notify(ConnectionsEvent(self.call, host, port, used))
+            connections = effect.connections
+            reported = self.hooks.known_connections
+            if connections is not None and connections not in reported:
+                reported.add(connections)
+                yield from self.notify(ConnectionsEvent(self.call, host, port, connections))
         return reply
 
     def wait_for_turn(self, steps: Flow[None], operation: str) -> Flow[None]:
@@ -113,8 +126,16 @@ class HookRunner:
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""
-        facts = failed.problem or "", failed.status_code, failed.request_id, failed.waited
-        yield from self.notify(RetryEvent(self.call, failed.operation, attempt, *facts))
+        event = RetryEvent(
+            call=self.call,
+            operation=failed.operation,
+            attempt=attempt,
+            problem=failed.problem or "",
+            status_code=failed.status_code,
+            request_id=failed.request_id,
+            wait=failed.waited,
+        )
+        yield from self.notify(event)
 
     def _watch(
         self, steps: Flow[T], event: Callable[[T | None, BaseException | None], Event]

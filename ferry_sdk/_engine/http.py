@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -59,8 +58,10 @@ class Request:
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
     """Return scheme, host and port of a URL; empty texts if it has none."""
+    if not url[:1].isalpha():  # parsers disagree on leading spaces
+        return "", "", None
     try:
-        parts = urlsplit(url if url[:1].isalpha() else "")  # parsers disagree on leading spaces
+        parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return "", "", None
@@ -100,6 +101,7 @@ def parse_date(date: str) -> float | None:
     """
     try:
         moment = parsedate_to_datetime(date)
+        # Without a zone, as of "-0000", the date is in UTC.
         return moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
@@ -144,12 +146,6 @@ class Reply:
     def is_success(self) -> bool:
         """Whether the status is 2xx."""
         return 200 <= self.status_code < 300  # noqa: PLR2004 -- the range is its name
-
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the status is 4xx, with which the service did nothing; a 408 leaves that open."""
-        is_timeout = self.status_code == HTTPStatus.REQUEST_TIMEOUT
-        return 400 <= self.status_code < 500 and not is_timeout  # noqa: PLR2004 -- the range
 
 
 class Listener(Protocol):

@@ -62,16 +62,21 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
         RequestTimeoutError: The deadline has passed.
         Exception: What a limiter of the user raises, unless a write is read back.
     """
-    # Makes the HTTP client, if there is none yet: that takes long, and a turn would be late.
+    # The first effect makes the HTTP client, if there is none yet. That takes so long that a turn
+    # which was given before would be missed.
     yield from Sleep(0.0)
+
     request = RateRequest(until, context.goes_first, context.clock)
-    operation, runner = context.state.operation, context.hook_runner
+    operation = context.state.operation
     if isinstance(limiter, FlowLimiter) and _is_own(limiter):
         turn = limiter.steps(request)
     else:
         turn = _call(limiter, request, operation)
+    if context.hook_runner is not None:
+        turn = context.hook_runner.wait_for_turn(turn, operation)
+
     try:
-        yield from turn if runner is None else runner.wait_for_turn(turn, operation)
+        yield from turn
     except FerryError as error:
         error.outcome = "not_sent"
         raise
@@ -89,6 +94,7 @@ def _is_own(limiter: RateLimiter) -> bool:
 
 
 def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[None]:
+    """Call a limiter of the user, whose `acquire` may be async."""
     function = cast("Callable[[], Any]", partial(limiter.acquire, operation))
     token = current_request.set(request)
     try:
@@ -96,7 +102,7 @@ def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[No
             yield from CallUser(function, request.until, "limiter")
             return
         result = yield from RunBlocking(function, request.until, may_be_interrupted=True)
-        if isawaitable(result):  # `CallUser` awaits it
+        if isawaitable(result):  # a sync function may return an awaitable; `CallUser` awaits it
             yield from CallUser(lambda: result, request.until, "limiter")
     finally:
         with suppress(ValueError):  # a flow that is dropped ends in another context

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO}
-_HANDLER: Final = "FERRY_LOG"
+_VARIABLE: Final = "FERRY_LOG"
+"""The environment variable, and the name of the handler that it adds."""
 
 
 def log(
@@ -57,14 +58,16 @@ def print_records() -> None:
     Raises:
         ConfigurationError: There is no such level.
     """
-    name = os.environ.get(_HANDLER)
-    if not name or any(handler.name == _HANDLER for handler in logger.handlers):
+    name = os.environ.get(_VARIABLE)
+    if not name or any(handler.name == _VARIABLE for handler in logger.handlers):
         return
+
     level = _LEVELS.get(name.lower())
     if level is None:
-        raise ConfigurationError(f"{_HANDLER}: expected {' or '.join(_LEVELS)}")
+        raise ConfigurationError(f"{_VARIABLE}: expected {' or '.join(_LEVELS)}")
+
     handler = logging.StreamHandler()
-    handler.name = _HANDLER
+    handler.name = _VARIABLE
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(_is_not_printed)
     logger.addHandler(handler)

@@ -102,6 +102,14 @@ class Write(Generic[T_co]):
         return json.dumps(identity, sort_keys=True, default=str).encode()
 
 
+def _is_never_final(_: object) -> bool:
+    return False
+
+
+def _no_due_times(_: object) -> Iterable[datetime]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """How a read is polled.
@@ -116,8 +124,8 @@ class Wait:
 
     seconds: float
     until: Callable[[Any], bool]
-    is_final: Callable[[Any], bool] = lambda _: False
-    due_times: Callable[[Any], Iterable[datetime]] = lambda _: ()
+    is_final: Callable[[Any], bool] = _is_never_final
+    due_times: Callable[[Any], Iterable[datetime]] = _no_due_times
     on_progress: Callable[[Any], Awaitable[None] | None] | None = None
 
 

@@ -19,6 +19,7 @@ _AFTER_INTERRUPTION = 2.0
 """Seconds that an interrupted call waits until its outcome is on record. The record itself goes on:
 it runs in a thread."""
 _CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
+"""A code, such as ``PRICE_CHANGED``, ``-32603`` or ``booking.closed``."""
 
 
 def record_outcome(
@@ -40,59 +41,105 @@ def record_outcome(
     journal = context.settings.journal
     if journal is None or entry_id is None:
         return
-    named_id = context.state.booking_id
-    end = partial(_end, journal, entry_id, state, result_or_error, record, named_id=named_id)
+
+    end = partial(
+        _end,
+        journal,
+        entry_id,
+        state,
+        result_or_error=result_or_error,
+        record=record,
+        named_id=context.state.booking_id,
+    )
     until = context.deadline
     if isinstance(result_or_error, BaseException) and not isinstance(result_or_error, Exception):
         # The caller was cancelled or interrupted, and must not wait for a database that is late.
         latest = context.clock() + _AFTER_INTERRUPTION
         until = latest if until is None else min(until, latest)
+
     try:
         yield from RunBlocking(end, until)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
-        text = "journal entry %s is not known to be %s: %s (correlation id %s)"
         # Without a traceback, which may show the recorder's variables.
-        log(context, logging.ERROR, text, entry_id, state, error, outcome=state)
+        log(
+            context,
+            logging.ERROR,
+            "journal entry %s is not known to be %s: %s (correlation id %s)",
+            entry_id,
+            state,
+            error,
+            outcome=state,
+        )
 
 
 def _end(
     journal: Recorder,
     entry_id: str,
     state: EndState,
-    value: object,
-    record: object,
     *,
+    result_or_error: object,
+    record: object,
     named_id: str | None,
 ) -> None:
+    """End an entry, with details if the recorder takes them."""
     details: OutcomeDetails | None = None
-    # No detail is worth an outcome that is not on record.
+    # An outcome without details is better than none on record.
     with suppress(Exception):
-        # The parameters of a decorated `end` are its own, not those of the function it wraps.
-        if "details" in signature(journal.end, follow_wrapped=False).parameters:
-            details = _details(state, value, record, named_id)
+        if _takes_details(journal):
+            details = _details(state, result_or_error, record, named_id)
+
     if details is None:
         journal.end(entry_id, state)
     else:
         cast("DetailedRecorder", journal).end(entry_id, state, details=details)
 
 
+def _takes_details(journal: Recorder) -> bool:
+    """Return whether a recorder is a `DetailedRecorder`: its `end` has the parameter `details`.
+
+    The parameters of a decorated `end` are its own, not those of the function that it wraps.
+    """
+    return "details" in signature(journal.end, follow_wrapped=False).parameters
+
+
 def _details(
-    state: EndState, value: object, record: object, named_id: str | None
+    state: EndState, result_or_error: object, record: object, named_id: str | None
 ) -> OutcomeDetails:
-    """Return what a result, a record that was read back, an error or a failed reply names."""
-    error = value.__cause__ if isinstance(value, AlreadyDoneError) else value
-    if state == "rejected" and isinstance(error, APIError):
-        return OutcomeDetails(status_code=error.status_code, code=code_of(error))
-    if state == "unknown":
-        return OutcomeDetails(booking_id=named_id)
-    if state != "done":
-        return OutcomeDetails()
-    ticket_id = _text(value, "ticket_id")
-    ticket_ids = None if ticket_id is None else (ticket_id,)
-    if _text(value, "booking_id") and ticket_ids:  # a confirmation, which issues every ticket
+    """Return the details of an outcome: the ids of what was made, or the refusal."""
+    match state:
+        case "done":
+            return _ids_of(result_or_error, record)
+        case "rejected":
+            error = result_or_error
+            if isinstance(error, AlreadyDoneError):  # its cause is the refusal
+                error = error.__cause__
+            if isinstance(error, APIError):
+                return OutcomeDetails(status_code=error.status_code, code=code_of(error))
+            return OutcomeDetails()
+        case "unknown":
+            return OutcomeDetails(booking_id=named_id)
+        case _:
+            return OutcomeDetails()
+
+
+def _ids_of(result: object, record: object) -> OutcomeDetails:
+    """Return the ids of the booking and of the tickets that the result of a write names.
+
+    A confirmation issues every ticket of a booking, but its result names one. If the record that a
+    guard or a read-back has read is that booking, it names all of them.
+    """
+    booking_id = _text(result, "booking_id")
+    ticket_id = _text(result, "ticket_id")
+    if ticket_id is None:
+        return OutcomeDetails(booking_id)
+
+    ticket_ids = (ticket_id,)
+    is_confirmation = bool(booking_id)
+    if is_confirmation:
         all_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ()))
-        ticket_ids = all_ids if ticket_id in all_ids else ticket_ids
-    return OutcomeDetails(_text(value, "booking_id"), ticket_ids)
+        if ticket_id in all_ids:
+            ticket_ids = all_ids
+    return OutcomeDetails(booking_id, ticket_ids)
 
 
 def code_of(error: APIError) -> str | None:
@@ -101,7 +148,7 @@ def code_of(error: APIError) -> str | None:
 
 
 def _text(record: object, member: str) -> str | None:
-    """Return a text of a record, or of a tool's decoded answer."""
+    """Return a text of a record, or of the decoded answer of a tool that has no record."""
     if isinstance(record, dict):
         value = cast("dict[str, object]", record).get(member)
     else:

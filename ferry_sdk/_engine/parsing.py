@@ -84,6 +84,7 @@ class RecordList(Generic[ModelT]):
             if lost:
                 self._report_lost(lost, items)
             return Records(records, lost)
+
         makers = [
             self._validate(first, items[first : first + CHUNK_SIZE], lost)
             for first in range(0, len(items), CHUNK_SIZE)
@@ -92,7 +93,10 @@ class RecordList(Generic[ModelT]):
             self._report_lost(lost, items)
 
         def make_records() -> list[ModelT]:
-            return [record for make in makers for record in make()]
+            records: list[ModelT] = []
+            for make in makers:
+                records += make()
+            return records
 
         return Records[ModelT].from_factory(make_records, len(items) - len(lost), lost)
 
@@ -102,8 +106,10 @@ class RecordList(Generic[ModelT]):
             members = cast("dict[str, object]", value)
             name = self._list_member(members)
             inner: object = members.get(name, members)
+            # An object whose member is no list is itself the only record.
             is_list = _is_list(inner) or not inner
             value = inner if is_list else [members]
+
         if value is None or value == {}:
             return []
         if not isinstance(value, list):
@@ -111,25 +117,35 @@ class RecordList(Generic[ModelT]):
         return cast("list[object]", value)
 
     def _list_member(self, members: dict[str, object]) -> str:
-        """Return the member that may be the list: that of its name, or the only one."""
-        names = [*members]
-        is_only = len(names) == 1 and names[0] not in self.model.model_fields
-        return names[0] if is_only and self.member not in members else self.member or ""
+        """Return the member that may be the list: the named one, or else the only one.
+
+        The only member of ``{"departures": […]}`` is the list; that of ``{"id": "p-1"}`` is not, if
+        `id` is a field of the record.
+        """
+        if self.member not in members and len(members) == 1:
+            (only,) = members
+            if only not in self.model.model_fields:
+                return only
+        return self.member or ""
 
     def _validate(
         self, first: int, items: list[object], lost: list[Unreadable]
     ) -> Callable[[], Sequence[ModelT]]:
-        """Return a function that makes the records of a part."""
+        """Return a function that makes the records of a part; add those that fail to `lost`."""
         try:
             return validate_columns(self.model, items)
         except (TypeError, ValueError):
             records = self._validate_each(first, items, lost)
-        return lambda: records
+
+        def get_records() -> Sequence[ModelT]:
+            return records
+
+        return get_records
 
     def _validate_each(
         self, first: int, items: list[object], lost: list[Unreadable]
     ) -> list[ModelT]:
-        """Return the records of a part, each validated by pydantic."""
+        """Return the records of a part, each validated by pydantic; add those that fail."""
         records: list[ModelT] = []
         parse_strictly = strict_parser(self.model)
         for index, item in enumerate(items, first):
@@ -149,13 +165,21 @@ class RecordList(Generic[ModelT]):
             lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
 
     def _report_lost(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
+        """Log the records that fail; if all of them do, raise."""
         if len(lost) == len(items):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
             raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
+
         for record in lost:
-            facts = self.model.__name__, record.index, len(items), record.field, record.problem
-            logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
+            logger.warning(
+                "%s %d of %d is unreadable and left out: %s: %s",
+                self.model.__name__,
+                record.index,
+                len(items),
+                record.field,
+                record.problem,
+            )
 
 
 def _is_list(value: object) -> bool:
@@ -180,11 +204,12 @@ def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:
     The error contains nothing of the reply, which may be about another customer's booking.
     """
     members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    for name, wanted in requested_ids.items():
+    for name, requested_id in requested_ids.items():
         returned_id = members.get(name)
-        if isinstance(returned_id, str) and returned_id not in {wanted, ""}:
-            problem = f"the reply has another {name} than the requested one"
-            raise UnexpectedResponseError(problem, field=name)
+        if isinstance(returned_id, str) and returned_id not in {requested_id, ""}:
+            raise UnexpectedResponseError(
+                f"the reply has another {name} than the requested one", field=name
+            )
 
 
 def unreadable_error(

@@ -10,8 +10,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep, T
 from ferry_sdk._engine.operation import Operation, Wait
-from ferry_sdk._engine.retry import poll_delays
-from ferry_sdk._engine.safety import failure_kind
+from ferry_sdk._engine.retry import failure_kind, poll_delays
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 
 _LAST_LOOK = 0.25
@@ -41,7 +40,8 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
     delays = poll_delays()
     last: Result[T] | None = None
     while True:
-        delay, retry_after = next(delays), 0.0
+        delay = next(delays)
+        retry_after = 0.0
         failure: FerryError | None = None
         try:
             last = yield from send_with_retries(reading, context)
@@ -59,14 +59,16 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
             if wait.is_final(seen):
                 return PollResult(last, is_met=False)
             delay = _until_due_time(delay, context, wait, seen)
+
         remaining = (context.remaining() or 0.0) - _LAST_LOOK
         if remaining <= 0 or remaining < retry_after:
             return PollResult(last, is_met=False, failure=failure)
+
         delay = max(retry_after, min(delay, remaining))
         yield from context.record_wait(delay)
         try:
             yield from Sleep(delay)
-        except FerryError as closed:
+        except FerryError as closed:  # the client was closed
             return PollResult(last, is_met=False, failure=closed)
 
 
@@ -78,7 +80,7 @@ def _report_progress(wait: Wait, seen: object, context: Context) -> Flow[None]:
         yield from CallUser(partial(wait.on_progress, seen), context.deadline, "on_progress")
     except RequestTimeoutError:
         if (context.remaining() or 0.0) > 0:
-            raise  # from the function itself
+            raise  # there is time left, so it is the function's own error
 
 
 def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flow[Result[T]]:
@@ -93,12 +95,18 @@ def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flo
         return result.last
     if result.failure is not None and failure_kind(result.failure) is None:
         raise result.failure
-    problem, last_seen = "the condition was not met", result.last and result.last.value
-    raise RequestTimeoutError(problem, outcome="unknown", last_seen=last_seen) from result.failure
+
+    last_seen = None if result.last is None else result.last.value
+    raise RequestTimeoutError(
+        "the condition was not met", outcome="unknown", last_seen=last_seen
+    ) from result.failure
 
 
 def _until_due_time(delay: float, context: Context, wait: Wait, seen: object) -> float:
     """Return the delay, shortened if the record is due to change earlier."""
     now = context.now() + context.session.skew
-    ahead = (moment.timestamp() - now for moment in wait.due_times(seen))
-    return min([delay, *(max(seconds, _SHORTEST) for seconds in ahead if seconds > 0)])
+    for moment in wait.due_times(seen):
+        seconds = moment.timestamp() - now
+        if seconds > 0:
+            delay = min(delay, max(seconds, _SHORTEST))
+    return delay

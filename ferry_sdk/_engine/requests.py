@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
+from http import HTTPStatus
 from threading import get_ident
 from typing import Final
 
@@ -14,10 +15,12 @@ from pydantic_core import from_json
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
+from ferry_sdk._engine.headers import CORRELATION_ID
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout, parse_date
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
 from ferry_sdk._engine.log import log
+from ferry_sdk._engine.retry import leaves_outcome_open
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 _AFTER_POOL: Final = 0.5
@@ -49,10 +52,11 @@ def send(
     until = _send_deadline(context)
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
+
     timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
     effect = Send(request, timeout, listener, until, context.state.is_unproven)
     if not is_download:
-        context.state.sending = effect
+        context.state.sending = effect  # before the HTTP library gets it: see `sending`
     reply: Reply
     if context.hook_runner is None:
         reply = yield effect
@@ -60,12 +64,13 @@ def send(
         reply = yield from context.hook_runner.send(effect, context)
     if is_download:
         return reply
-    replied_to = reply.by_name.get("x-client-correlation-id")
+
+    replied_to = reply.by_name.get(CORRELATION_ID)
     if replied_to and replied_to != context.correlation_id:
         _refuse_another_calls(context, reply, replied_to)
-    there = parse_date(reply.by_name.get("date", ""))
-    if there is not None:
-        context.session.skew = there - context.now()
+    service_time = parse_date(reply.by_name.get("date", ""))
+    if service_time is not None:
+        context.session.skew = service_time - context.now()
     return reply
 
 
@@ -79,21 +84,28 @@ def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
     try:
         if len(reply.content) < LONG_REPLY:
             return parse()
-        work, until = partial(read_in_thread, parse, get_ident()), _send_deadline(context)
+        work = partial(read_in_thread, parse, get_ident())
+        until = _send_deadline(context)
         return (yield from RunBlocking(work, until, may_be_interrupted=True))
     except MemoryError:
         failure: FerryError = UnexpectedResponseError("the reply does not fit into memory")
     except (RequestTimeoutError, UnexpectedResponseError) as error:
         failure = error
+
+    # The request has left, whatever was wrong with the reply.
     failure.outcome = "unknown"
     if isinstance(failure, UnexpectedResponseError):
-        failure.status_code, failure.request_id = reply.status_code, reply.request_id
+        failure.status_code = reply.status_code
+        failure.request_id = reply.request_id
     raise failure
 
 
-def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
-    """Parse a reply in the current thread, for a thread that may be the same."""
-    is_in_worker_thread.set(get_ident() != waiting)
+def read_in_thread(parse: Callable[[], T], waiting_thread: int) -> T:
+    """Parse a reply in the current thread, and note whether that is the thread that waits for it.
+
+    A sync call without a deadline runs this in its own thread.
+    """
+    is_in_worker_thread.set(get_ident() != waiting_thread)
     return parse()
 
 
@@ -105,9 +117,10 @@ def received_text(context: Context, longest: int) -> str:
     sending = context.state.sending
     if sending is None or sending.reply is None or sending.received is None:
         return ""
-    if sending.reply.is_refusal:
+    status = sending.reply.status_code
+    if status >= HTTPStatus.BAD_REQUEST and not leaves_outcome_open(status):
         return ""
-    replied_to = sending.reply.by_name.get("x-client-correlation-id")
+    replied_to = sending.reply.by_name.get(CORRELATION_ID)
     if replied_to and replied_to != context.correlation_id and replied_to in recent_ids:
         return ""
 
@@ -130,14 +143,20 @@ def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -
     An unknown correlation id is logged once: a gateway may replace the client's id.
     """
     if correlation_id in recent_ids:
-        problem = "the reply belongs to another call of this process"
-        status_code, request_id = reply.status_code, reply.request_id
-        raise UnexpectedResponseError(problem, status_code=status_code, request_id=request_id)
+        raise UnexpectedResponseError(
+            "the reply belongs to another call of this process",
+            status_code=reply.status_code,
+            request_id=reply.request_id,
+        )
     if not context.session.has_foreign_ids:
         context.session.has_foreign_ids = True
-        text = "replies carry another correlation id than their requests, such as the reply to %s"
-        attempt = context.attempt_of(reply)
-        log(context, logging.WARNING, text, outcome="unknown", attempt=attempt)
+        log(
+            context,
+            logging.WARNING,
+            "replies carry another correlation id than their requests, such as the reply to %s",
+            outcome="unknown",
+            attempt=context.attempt_of(reply),
+        )
 
 
 def _send_deadline(context: Context) -> float | None:
@@ -158,9 +177,17 @@ def _timeouts_until(context: Context, until: float) -> Timeout:
     remaining = until - context.clock()
     if remaining <= 0:
         raise RequestTimeoutError("the deadline has passed")
+
     # The error of a full pool tells that nothing was sent. If the deadline ended the wait, a
     # caller's HTTP client, which reports no steps before it connects, would not tell.
     in_pool = remaining - min(_AFTER_POOL, remaining / 10)
-    limits = timeout.connect, timeout.read, timeout.write, timeout.pool
-    pairs = zip(limits, (remaining, remaining, remaining, in_pool), strict=True)
-    return Timeout(*(most if limit is None else min(limit, most) for limit, most in pairs))
+    return Timeout(
+        connect=_at_most(timeout.connect, remaining),
+        read=_at_most(timeout.read, remaining),
+        write=_at_most(timeout.write, remaining),
+        pool=_at_most(timeout.pool, in_pool),
+    )
+
+
+def _at_most(limit: float | None, longest: float) -> float:
+    return longest if limit is None else min(limit, longest)

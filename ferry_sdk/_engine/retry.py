@@ -2,10 +2,22 @@
 
 An attempt is retried if all of these hold:
 
-- its `failure_kind` is one that the operation's row of the safety table retries;
+- its kind of failure is one that the operation's row of the safety table retries, in `retry_on`;
 - fewer than `max_retries` attempts followed the first;
 - the delay ends before the deadline. Without a deadline, a ``Retry-After`` of more than
   `LONGEST_WAIT` seconds is not waited for.
+
+The kind of a failure (`failure_kind`):
+
+| Failure | Kind | Retried for |
+|---|---|---|
+| nothing was sent | ``not_sent`` | every operation |
+| 429 | ``rate_limited`` | every operation |
+| no reply, an unreadable one, 408, 500 and above | ``lost`` | reads |
+| another status, such as 422; a redirect | none | none |
+
+A 401 is no such failure: the attempt is repeated once with a new token (`auth.can_refresh`), which
+is the kind ``unauthorised``.
 
 The delay is the service's ``Retry-After`` if it sent one, else a random time below an exponential
 limit ("full jitter"). tenacity computes the delays. It is slow to import, so `strategies` loads it
@@ -16,15 +28,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from http import HTTPStatus
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.limits import LONGEST_WAIT
-from ferry_sdk._engine.safety import Safety, failure_kind
+from ferry_sdk._engine.safety import FailureKind, Safety
 from ferry_sdk._runtime.threads import uninterrupted
-from ferry_sdk.errors import APIError, FerryError
+from ferry_sdk.errors import (
+    APIError,
+    FerryError,
+    ServerError,
+    TransportError,
+    UnexpectedResponseError,
+)
+
+
+def leaves_outcome_open(status_code: int) -> bool:
+    """Return whether a status leaves open what the service did; with any other it did nothing."""
+    is_server_error = status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return is_server_error or status_code == HTTPStatus.REQUEST_TIMEOUT
+
+
+def failure_kind(failure: FerryError) -> FailureKind | None:
+    """Return the kind of a failure; None if a retry would fail again."""
+    status = failure.status_code if isinstance(failure, APIError) else 0
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limited"
+
+    is_transient = (
+        isinstance(failure, TransportError | ServerError)
+        or (isinstance(failure, UnexpectedResponseError) and not failure.is_redirect)
+        or leaves_outcome_open(status)
+    )
+    if not is_transient:
+        return None
+    return "not_sent" if failure.outcome == "not_sent" else "lost"
 
 
 class Waits(NamedTuple):
@@ -42,12 +83,12 @@ class Waits(NamedTuple):
 @cache
 @uninterrupted
 def strategies() -> Waits:
-    """Load tenacity."""
+    """Load tenacity, and return its computation of the delays."""
     import tenacity  # noqa: PLC0415 -- slow to import
 
     return Waits(
-        tenacity.wait_random_exponential(multiplier=0.5, max=8),
-        tenacity.wait_exponential(multiplier=0.25, max=10) + tenacity.wait_random(0, 0.25),
+        retry=tenacity.wait_random_exponential(multiplier=0.5, max=8),
+        poll=tenacity.wait_exponential(multiplier=0.25, max=10) + tenacity.wait_random(0, 0.25),
     )
 
 
@@ -65,13 +106,15 @@ def delay_before(number: int, failure: FerryError, safety: Safety, context: Cont
     Raises:
         FerryError: The failure itself, if it is not retried.
     """
-    remaining = context.remaining()
-    longest = LONGEST_WAIT if remaining is None else remaining
     if failure_kind(failure) not in safety.retry_on or number > context.settings.max_retries:
         raise failure
+
     delay = failure.retry_after if isinstance(failure, APIError) else None
     if delay is None:
         delay = float(_retry_delay(number))
+
+    remaining = context.remaining()
+    longest = LONGEST_WAIT if remaining is None else remaining
     if delay > longest:
         raise failure
     return delay

@@ -4,13 +4,14 @@ Reads are retried after any transient failure. A write is retried only if nothin
 not sent, or the service rejected it with a rate limit, or with a token that was refreshed since. If
 the outcome of a write is unknown, its row says which read shows its effect. No read shows that of a
 create, unless its reply named the booking.
+
+The statuses that make a failure one of the kinds in `retry_on` are in `retry`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -18,9 +19,6 @@ from ferry_sdk.errors import (
     APIError,
     FerryError,
     NotFoundError,
-    ServerError,
-    TransportError,
-    UnexpectedResponseError,
 )
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.tickets import CancellationFee, Ticket
 
 FailureKind = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
-"""The kinds of failures that a retry depends on. ``lost``: the reply was lost, late, unreadable, or
-a 408 or 5xx."""
+"""The kinds of failures that a retry depends on; `retry.failure_kind` tells them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +67,11 @@ class Proof:
         """
         if not _is_booking(record):
             return record.status == self.tickets
+
         tickets = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
         if self.names_ticket and not tickets:
             return False
+
         return (
             record.stage in self.stages
             or {ticket.status for ticket in tickets} == {self.tickets}
@@ -170,19 +169,33 @@ _BOOKING_PAID = Proof(
 )
 _TICKET_ISSUED = Proof("tickets.get", tickets=TicketStatus.ISSUED)
 
-_READS = """
-    availability.search
-    bookings.get bookings.wait bookings.cancel_fee
-    tickets.get tickets.cancel_fee tickets.pdf tickets.wait_pdf tickets.save_pdf
-    tickets.read_pdf
-    catalogue.ports catalogue.journeys catalogue.departures catalogue.vehicle_brands
-    catalogue.vehicle_types
-    mcp.search_availability mcp.view_ticket mcp.ports mcp.companies mcp.countries
-    mcp.vehicle_brands mcp.vehicle_data mcp.departures mcp.read_resource mcp.list_tools
-    mcp.list_resources
-"""
 _ROWS = (
-    *map(_read, _READS.split()),
+    _read("availability.search"),
+    _read("bookings.get"),
+    _read("bookings.wait"),
+    _read("bookings.cancel_fee"),
+    _read("tickets.get"),
+    _read("tickets.cancel_fee"),
+    _read("tickets.pdf"),
+    _read("tickets.wait_pdf"),
+    _read("tickets.save_pdf"),
+    _read("tickets.read_pdf"),
+    _read("catalogue.ports"),
+    _read("catalogue.journeys"),
+    _read("catalogue.departures"),
+    _read("catalogue.vehicle_brands"),
+    _read("catalogue.vehicle_types"),
+    _read("mcp.search_availability"),
+    _read("mcp.view_ticket"),
+    _read("mcp.ports"),
+    _read("mcp.companies"),
+    _read("mcp.countries"),
+    _read("mcp.vehicle_brands"),
+    _read("mcp.vehicle_data"),
+    _read("mcp.departures"),
+    _read("mcp.read_resource"),
+    _read("mcp.list_tools"),
+    _read("mcp.list_resources"),
     _create("bookings.create"),
     _write("bookings.confirm", "bookings.confirm", _CONFIRMED),
     _write("bookings.cancel", "bookings.cancel", _CANCELLED),
@@ -200,8 +213,13 @@ SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _
 _NOT_OF_THE_STATE = (401, 403, 404, 429)
 """Statuses of refusals that say nothing about the state of a booking or ticket."""
 
-_TOOLS = "search_availability create_booking confirm_booking view_ticket cancel_ticket"
-_ROWS_OF_TOOLS = {name: SAFETY[f"mcp.{name}"] for name in _TOOLS.split()}
+_ROWS_OF_TOOLS = {
+    "search_availability": SAFETY["mcp.search_availability"],
+    "create_booking": SAFETY["mcp.create_booking"],
+    "confirm_booking": SAFETY["mcp.confirm_booking"],
+    "view_ticket": SAFETY["mcp.view_ticket"],
+    "cancel_ticket": SAFETY["mcp.cancel_ticket"],
+}
 
 
 def safety_of_tool(name: str) -> Safety:
@@ -209,12 +227,13 @@ def safety_of_tool(name: str) -> Safety:
     return _ROWS_OF_TOOLS.get(name, SAFETY["mcp.call_tool"])
 
 
-_REQUESTS = {True: _read("request"), False: _write("request", "request")}
+_READ_OF_ANY_PATH = _read("request")
+_WRITE_TO_ANY_PATH = _write("request", "request")
 
 
 def safety_of_request(method: str) -> Safety:
     """Return the row of a request to any path: only a GET is a read."""
-    return _REQUESTS[method == "GET"]
+    return _READ_OF_ANY_PATH if method == "GET" else _WRITE_TO_ANY_PATH
 
 
 def may_be_done(failure: FerryError) -> bool:
@@ -228,19 +247,3 @@ def may_be_done(failure: FerryError) -> bool:
         and not isinstance(failure, NotFoundError)
         and failure.status_code not in _NOT_OF_THE_STATE
     )
-
-
-def failure_kind(failure: FerryError) -> FailureKind | None:
-    """Return the kind of a failure; None if a retry would fail again."""
-    status = failure.status_code if isinstance(failure, APIError) else 0
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return "rate_limited"
-    is_transient = (
-        isinstance(failure, TransportError | ServerError)
-        or (isinstance(failure, UnexpectedResponseError) and not failure.is_redirect)
-        or status == HTTPStatus.REQUEST_TIMEOUT
-        or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    )
-    if not is_transient:
-        return None
-    return "not_sent" if failure.outcome == "not_sent" else "lost"

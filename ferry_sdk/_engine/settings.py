@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
@@ -142,20 +142,23 @@ def read_settings(
         ConfigurationError: A setting is missing or invalid; the message names it.
     """
     print_records()
-    for variable in _VARIABLES:
-        name = variable.removeprefix("FERRY_").lower()
+
+    for name, variable in _VARIABLES.items():
         if options[name] in (None, ""):
             options[name] = os.environ.get(variable) or None
-            if options[name] is None and name in {"token", "base_url"}:
+            if options[name] is None and name in _REQUIRED:
                 raise ConfigurationError(f"missing: {name}=… or {variable}")
+
     try:
         allow_http = flag(allow_http, "allow_http")
         url = address(options.pop("base_url"), allow_http=allow_http)
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
+
         checked = check_options(options, is_async=is_async)
         if os.environ.get("FERRY_READ_ONLY", "") not in {"", "0"} and not is_local(url):
             checked["read_only"] = True
+
         headers: Mapping[str, str] = {} if default_headers is None else default_headers
         return Settings(
             base_url=url,
@@ -174,13 +177,19 @@ def check_options(options: Mapping[str, object], *, is_async: bool) -> dict[str,
     Raises:
         InvalidInputError: A value is invalid; `field` names it.
     """
-    checked = {
-        name: None if value is None and name in _OPTIONAL else _CHECKS[name](value, name)
-        for name, value in options.items()
-    }
-    for name, member in _MAY_BE_ASYNC.items():
-        function = getattr(checked.get(name), member, None)
-        if not is_async and callable(function) and is_async_function(function):
+    checked: dict[str, Any] = {}
+    for name, value in options.items():
+        option = _OPTIONS[name]
+        if value is None and option.may_be_none:
+            checked[name] = None
+        else:
+            checked[name] = option.check(value, name)
+
+    for name, option in _OPTIONS.items():
+        if option.function is None or is_async:
+            continue
+        function = getattr(checked.get(name), option.function, None)
+        if callable(function) and is_async_function(function):
             raise InvalidInputError("an async function needs AsyncFerry", field=name)
     return checked
 
@@ -191,23 +200,42 @@ def _version_text(value: object, argument: str) -> str:
     return header_value(value, argument)
 
 
-_VARIABLES: Final = ("FERRY_TOKEN", "FERRY_BASE_URL", "FERRY_ORGANISATION_TOKEN", "FERRY_LANGUAGE")
-"""The variables that stand in for arguments."""
-_MAY_BE_ASYNC: Final = {"token": "source", "organisation_token": "source", "limiter": "acquire"}
-"""The options with a function that may be async for `AsyncFerry` only, and its attribute."""
-_CHECKS: Final[Mapping[str, Callable[[Any, str], object]]] = {
-    "token": Secret,
-    "organisation_token": Secret,
-    "language": header_value,
-    "client_version": _version_text,
-    "timeout": timeouts,
-    "deadline": seconds,
-    "max_retries": retries,
-    "read_only": flag,
-    "correlation_id": header_value,
-    "route_cache": folder,
-    "journal": recorder,
-    "limiter": limiter,
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """An option of a client, and of a view of it.
+
+    Attributes:
+        check: Returns the setting, or raises; its second argument is the name for the error.
+        may_be_none: Whether None is a value of its own, which `check` does not get.
+        function: The attribute of the setting that may be a function of the user. Only an
+            `AsyncFerry` accepts an async one. None: there is no such attribute.
+    """
+
+    check: Callable[[Any, str], object]
+    may_be_none: bool = False
+    function: str | None = None
+
+
+_OPTIONS: Final[Mapping[str, _Option]] = {
+    "token": _Option(Secret, function="source"),
+    "organisation_token": _Option(Secret, may_be_none=True, function="source"),
+    "language": _Option(header_value, may_be_none=True),
+    "client_version": _Option(_version_text, may_be_none=True),
+    "timeout": _Option(timeouts),
+    "deadline": _Option(seconds, may_be_none=True),
+    "max_retries": _Option(retries),
+    "read_only": _Option(flag),
+    "correlation_id": _Option(header_value, may_be_none=True),
+    "route_cache": _Option(folder, may_be_none=True),
+    "journal": _Option(recorder, may_be_none=True),
+    "limiter": _Option(limiter, may_be_none=True, function="acquire"),
 }
-_OPTIONAL: Final = {each.name for each in fields(Settings) if each.default is None}
-"""The options that may be None."""
+
+_VARIABLES: Final = {
+    "token": "FERRY_TOKEN",
+    "base_url": "FERRY_BASE_URL",
+    "organisation_token": "FERRY_ORGANISATION_TOKEN",
+    "language": "FERRY_LANGUAGE",
+}
+"""The environment variables that stand in for arguments."""
+_REQUIRED: Final = frozenset({"token", "base_url"})

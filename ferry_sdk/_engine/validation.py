@@ -13,6 +13,7 @@ from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from ferry_sdk._engine.headers import RESERVED
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk._runtime.hosts import is_loopback, is_loopback_address
 from ferry_sdk.errors import InvalidInputError
@@ -20,13 +21,6 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_OWN_HEADERS = """
-    accept accept-encoding accept-language authorization connection content-length content-type
-    cookie expect host http2-settings keep-alive mcp-protocol-version mcp-session-id
-    proxy-authorization proxy-connection te trailer transfer-encoding upgrade
-    x-client-correlation-id x-client-version
-"""
-"""Headers that the library or the HTTP client sets, or that change the connection."""
 _LONGEST = 2_147_483
 """Seconds, about 24 days: the longest timeout of a socket."""
 
@@ -51,12 +45,13 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
     """Return the user's headers with names in lower case; none may replace the library's own."""
     if not isinstance(headers, Mapping):
         raise InvalidInputError("expected a mapping of headers", field=argument)
+
     checked: dict[str, str] = {}
     for name, value in cast("Mapping[object, object]", headers).items():
         where = f"{argument}[{name!r}]"
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a valid header name", field=where)
-        if name.lower() in _OWN_HEADERS.split():
+        if name.lower() in RESERVED:
             problem = "the library or the HTTP client sets this header itself"
             raise InvalidInputError(problem, field=where)
         checked[name.lower()] = header_value(value, where)
@@ -72,7 +67,7 @@ def folder(value: object, argument: str) -> Path:
             try:
                 is_folder = stat.S_ISDIR(path.stat().st_mode)
             except (FileNotFoundError, NotADirectoryError, PermissionError):
-                return path
+                return path  # the first file that is written makes it, or fails
             if is_folder:
                 return path
     raise InvalidInputError("expected a folder", field=argument)
@@ -80,8 +75,9 @@ def folder(value: object, argument: str) -> Path:
 
 def _offers(value: object, *methods: str) -> bool:
     """Return whether a value is an object, not a class, with these methods."""
-    members = [getattr(value, method, None) for method in methods]
-    return not isinstance(value, type) and all(map(callable, members))
+    if isinstance(value, type):
+        return False
+    return all(callable(getattr(value, method, None)) for method in methods)
 
 
 def recorder(journal: object, argument: str) -> Recorder:
@@ -105,7 +101,8 @@ def timeouts(timeout: object, argument: str) -> Timeout:
     """Return a `Timeout`; a number, or None, sets all of its parts."""
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, argument)
-        return Timeout(limit, limit, limit, limit)
+        return Timeout(connect=limit, read=limit, write=limit, pool=limit)
+
     for name, limit in asdict(timeout).items():
         if limit is not None:
             seconds(limit, f"{argument}.{name}")
@@ -136,9 +133,10 @@ def flag(value: object, argument: str) -> bool:
 
 def http_client(client: object, *, is_async: bool) -> None:
     """Raise unless the object is an HTTP client of the required kind."""
-    if not _offers(client, "build_request", "send", "aclose" if is_async else "close"):
-        wanted = "httpx.AsyncClient" if is_async else "httpx.Client"
-        raise InvalidInputError(f"expected an {wanted}", field="http_client")
+    close = "aclose" if is_async else "close"
+    if not _offers(client, "build_request", "send", close):
+        expected = "httpx.AsyncClient" if is_async else "httpx.Client"
+        raise InvalidInputError(f"expected an {expected}", field="http_client")
 
 
 def address(url: object, *, allow_http: bool) -> str:
@@ -147,12 +145,14 @@ def address(url: object, *, allow_http: bool) -> str:
         raise InvalidInputError("expected a text", field="base_url")
     if not url.isprintable() or " " in url:
         raise InvalidInputError("a URL has no spaces", field="base_url")
+
     try:
         parts = urlsplit(url)
         host = parts.hostname
         parts.port  # noqa: B018 -- reading it checks it
     except ValueError:
         raise InvalidInputError("not a URL", field="base_url") from None
+
     if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
     if parts.username is not None or not {"?", "#"}.isdisjoint(url):
@@ -166,9 +166,9 @@ def address(url: object, *, allow_http: bool) -> str:
 def is_local(url: str) -> bool:
     """Return whether requests for an address certainly stay on this machine.
 
-    A name below ``localhost`` may lead elsewhere. So may every name where the environment sets a
-    proxy for https: the proxy looks for the host on its own machine. No proxy is used for plain
-    http to this machine.
+    A name below ``localhost`` may lead to another machine. If the environment sets a proxy for
+    https, every name may: the proxy looks for the host on its own machine. No proxy is used for
+    plain http to this machine.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""

@@ -2,28 +2,37 @@
 
 `send_write` runs these steps, in this order:
 
-1. Raise if an argument has expired; read the guard. If the effect is there already, or the guard
-   cannot be read, send nothing; else check the guard.
+1. Raise if an argument has expired (`send_write`). Read the guard and check it (`send_guarded`).
 2. Share the request among callers that ask for the same change at the same time (`deduplicate`).
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
-4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
+4. Send the request (`send`). Only failures that prove that nothing was done are retried.
 5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`). Of
    a create that is possible only if the failed reply names the booking, which goes on record first
    (`_note_named_booking`). If the service refused the write, read once whether the effect was there
-   before.
-6. Record the outcome in the journal.
+   before (`_raise_refusal`).
+6. Record the outcome in the journal (`_with_journal`).
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
+
+If the guard shows that the effect is there already, nothing is sent: steps 2, 3 and 6 run with
+`_raise` in place of `send`. If the guard cannot be read, steps 3 and 6 do, unless the service
+refused that read. An unresolved entry of the same write is then reported first: it is worse.
+
+For example, the reply to `tickets.cancel("t-1")` is lost: the steps read the fee of ``t-1``, record
+the intent, send the cancellation, read ``t-1`` until it is cancelled, record ``done``, and return
+the result that the lost reply would have given.
+
+`_share`, `_with_journal` and `send` leave their `except` blocks before they go on, so that a later
+error does not refer to the handled one as its context.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, NoReturn
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.booking_ids import named_booking
@@ -61,8 +70,11 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         if context.now() + context.session.skew >= moment.timestamp():
             field = operation.argument_at(argument)
             raise InvalidInputError("the tariff has expired; search again", field=field)
+
     steps = _WriteSteps(operation, write, context)
-    return steps.deduplicate() if write.guard is None else steps.send_guarded(write.guard)
+    if write.guard is None:
+        return steps.deduplicate(steps.send)
+    return steps.send_guarded(write.guard)
 
 
 @dataclass(slots=True)
@@ -74,31 +86,32 @@ class _WriteSteps(Generic[T]):
     context: Context
     read_record: object = None
     """What the guard read, or the record in which the effect was seen."""
-    guard_error: FerryError | None = None
-    """Raised instead of sending the request: the guard showed the effect, or could not be read."""
     entry_id: str | None = None
     """The entry in the journal of this caller; None until there is one."""
 
     def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
         """Read the guard, judge the write by it, and send the write."""
         try:
-            before = yield from self._read_guard(guard)
+            before, done_before = yield from self._read_guard(guard)
         except FerryError as failure:
-            self.guard_error = failure  # unless the same write is unresolved, which is worse
-            if (journal := self.context.settings.journal) is None or failure.outcome == "rejected":
+            journal = self.context.settings.journal
+            if journal is None or failure.outcome == "rejected":
                 raise
-            return (yield from self._with_journal(journal, self._send))
-        if self.guard_error is not None:
-            return (yield from self.deduplicate())
+            return (yield from self._with_journal(journal, partial(_raise, failure)))
+
+        if done_before is not None:
+            return (yield from self.deduplicate(partial(_raise, done_before)))
+
         guard.judge(before)
         self.read_record = before
-        response = yield from self.deduplicate()
+        response = yield from self.deduplicate(self.send)
         return response.of(guard.conclude(response.value, before))
 
-    def _read_guard(self, guard: Guard[T]) -> Flow[object]:
-        """Return what the guard reads, and see whether the effect is there already.
+    def _read_guard(self, guard: Guard[T]) -> Flow[tuple[object, AlreadyDoneError | None]]:
+        """Return what the guard reads, and the error if the effect is there already.
 
-        A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
+        A service may refuse to name the fee of a cancelled ticket. So after a refusal, too, the
+        effect is read.
         """
         record: object = None
         fee_error: FerryError | None = None
@@ -110,29 +123,33 @@ class _WriteSteps(Generic[T]):
             if guard.suggests is None or not may_be_done(failure):
                 raise
             fee_error = failure
-        seen = record
-        if guard.suggests is not None:
-            is_likely = fee_error is not None or guard.suggests(record)
-            seen = (yield from self._read_effect()) if is_likely else None
-        self.guard_error = self._already_done(seen, "not_sent")
-        if fee_error is not None and self.guard_error is None:
-            raise fee_error
-        return record
 
-    def deduplicate(self) -> Flow[Result[T]]:
-        """Return steps that send one request for all who ask for the same change at a time.
+        shown_by: object = None
+        if guard.suggests is None:
+            shown_by = record
+        elif fee_error is not None or guard.suggests(record):
+            shown_by = yield from self._read_effect()
+
+        done_before = self._already_done(shown_by, "not_sent")
+        if fee_error is not None and done_before is None:
+            raise fee_error
+        return record, done_before
+
+    def deduplicate(self, send: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
+        """Return steps that run `send` once for all who ask for the same change at a time.
 
         Callers who share a journal share its entry. A caller with another journal has an entry of
         its own there and shares the request only.
         """
-        journal = self.context.settings.journal
-        if not self.write.subject:
-            return self._send() if journal is None else self._with_journal(journal, self._send)
         settings = self.context.settings
-        whose = settings.token.account, settings.secret(self.operation.call.authority).account
+        journal = settings.journal
+        if not self.write.subject:  # two creates make two bookings
+            return send() if journal is None else self._with_journal(journal, send)
+
+        accounts = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
-        key = (settings.base_url, whose, effect, self.write.canonical())
-        share_request = partial(self._share, key, self._send)
+        key = (settings.base_url, accounts, effect, self.write.canonical())
+        share_request = partial(self._share, key, send)
         if journal is None:
             return share_request()
         steps = partial(self._with_journal, journal, share_request)
@@ -154,8 +171,10 @@ class _WriteSteps(Generic[T]):
                 state.is_in_doubt = False
                 raise
             if not isinstance(failure, TransportError):
-                raise
-            lost = failure  # the caller who was joined was interrupted
+                raise  # whoever sent the request has read the effect already
+            lost = failure
+
+        # Whoever sent the request was interrupted, so this caller reads the effect.
         return (yield from self._resolve_unknown(lost))
 
     def _with_journal(
@@ -177,6 +196,7 @@ class _WriteSteps(Generic[T]):
             identity=self.write.canonical(),
             correlation_id=context.correlation_id,
         )
+
         try:
             yield from RunBlocking(partial(self._begin, journal, intent), context.deadline)
             response = yield from send()
@@ -186,21 +206,31 @@ class _WriteSteps(Generic[T]):
             duplicate = error
         except BaseException as stop:
             context.state.is_abandoned = True
-            if isinstance(stop, FerryError):
-                context.describe(stop, self.operation.name)
-            if isinstance(stop, OutcomeUnknownError):
-                # Not that of the caller whose request was shared.
-                stop.entry_id = self.entry_id
-            outcome = outcome_after(stop, context)
-            yield from record_outcome(context, self.entry_id, outcome, stop)
+            yield from self._record_failure(stop)
             raise
         else:
             context.state.is_done = True
-            yield from record_outcome(
-                context, self.entry_id, "done", response.value, self.read_record
-            )
+            yield from self._record_success(response)
             return response
+
+        # Nothing was sent: the journal has an unresolved entry of the same write.
         return (yield from self._resolve_duplicate(duplicate))
+
+    def _record_failure(self, stop: BaseException) -> Flow[None]:
+        """Record the outcome of a write that an error or an interruption ended."""
+        context = self.context
+        if isinstance(stop, FerryError):
+            context.describe(stop, self.operation.name)
+        if isinstance(stop, OutcomeUnknownError):
+            # If the request was shared, the error has the entry of the caller who sent it.
+            stop.entry_id = self.entry_id
+        outcome = outcome_after(stop, context)
+        yield from record_outcome(context, self.entry_id, outcome, stop)
+
+    def _record_success(self, response: Result[T]) -> Flow[None]:
+        """Record that the write is done."""
+        record = self.read_record
+        yield from record_outcome(self.context, self.entry_id, "done", response.value, record)
 
     def _begin(self, journal: Recorder, intent: Intent) -> None:
         """Record the intent; undo that if the call was abandoned in the meantime.
@@ -220,9 +250,10 @@ class _WriteSteps(Generic[T]):
             seen = yield from self._send_read_back(read_back)
         except FerryError as failure:
             raise duplicate from failure.with_traceback(None)
-        if not read_back.shows(seen.value):
-            raise duplicate
+
         record = seen.value
+        if not read_back.shows(record):
+            raise duplicate
         result = read_back.result(record)
         yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
         return seen.of(result)
@@ -262,34 +293,41 @@ class _WriteSteps(Generic[T]):
             outcome=outcome,
         )
 
-    def _send(self) -> Flow[Result[T]]:
+    def send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
-        if self.guard_error is not None:
-            raise self.guard_error
         # The read-back must not wait for this once the request has left.
         prepare(self.operation.answer)
-        own = self.context
+        context = self.context
         if self.write.read_back is None:
-            own.state.is_unproven = True
+            context.state.is_unproven = True
         else:
             prepare(self.write.read_back.reading.answer)
-            own = replace(own, keeps_reserve=True)
+            context = replace(context, keeps_reserve=True)
+
         try:
-            return (yield from send_with_retries(self.operation, own))
+            return (yield from send_with_retries(self.operation, context))
         except FerryError as failure:
             is_redirect = isinstance(failure, UnexpectedResponseError) and failure.is_redirect
-            if (failure.outcome != "unknown" or is_redirect) and not may_be_done(failure):
+            is_certain = failure.outcome != "unknown" or is_redirect
+            if is_certain and not may_be_done(failure):
                 raise
             unresolved = failure
+
         if unresolved.outcome == "rejected":
-            done_before = self._already_done((yield from self._read_effect()), "rejected")
-            if done_before is None:
-                raise unresolved
-            self.context.describe(unresolved, self.operation.name)
-            raise done_before from unresolved.with_traceback(None)
+            yield from self._raise_refusal(unresolved)
+
         self.context.state.is_in_doubt = True
         yield from self._note_named_booking(unresolved)
         return (yield from self._resolve_unknown(unresolved))
+
+    def _raise_refusal(self, refusal: FerryError) -> Flow[NoReturn]:
+        """Raise the refusal of the service, or that the effect was there before."""
+        record = yield from self._read_effect()
+        done_before = self._already_done(record, "rejected")
+        if done_before is None:
+            raise refusal
+        self.context.describe(refusal, self.operation.name)
+        raise done_before from refusal.with_traceback(None)
 
     def _note_named_booking(self, lost: FerryError) -> Flow[None]:
         """Keep the booking that the failed reply of a create names."""
@@ -314,17 +352,7 @@ class _WriteSteps(Generic[T]):
         last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
         read_back = self._read_back()
         if read_back is not None:
-            text = "%s may have happened (%s), reading its effect back (correlation id %s)"
-            name, problem = self.operation.name, type(lost).__name__
-            log(self.context, logging.INFO, text, name, problem, operation=name, outcome="unknown")
-            remaining = self.context.remaining()
-            window = READ_BACK_WINDOW if remaining is None else remaining
-            polled: PollResult[object] | None = None
-            if window > 0:
-                wait = Wait(window, until=read_back.shows)
-                context = replace(self.context, goes_first=True)
-                with suppress(FerryError):  # the client was closed meanwhile
-                    polled = yield from poll(read_back.reading, context, wait)
+            polled = yield from self._poll_effect(read_back, lost)
             if polled is not None and polled.last is not None:
                 last_seen = polled.last.value
                 if polled.is_met:
@@ -333,14 +361,43 @@ class _WriteSteps(Generic[T]):
                     if read_back.complete and isinstance(lost, UnexpectedResponseError):
                         result = read_back.complete(result, lost.body)
                     return polled.last.of(result)
+
         error = self._unknown_error(lost, last_seen, can_be_read=read_back is not None)
         raise error from lost.with_traceback(None)
+
+    def _poll_effect(
+        self, read_back: ReadBack[T], lost: FerryError
+    ) -> Flow[PollResult[object] | None]:
+        """Read until the effect is seen or time is up; None if there is no time to read."""
+        name = self.operation.name
+        log(
+            self.context,
+            logging.INFO,
+            "%s may have happened (%s), reading its effect back (correlation id %s)",
+            name,
+            type(lost).__name__,
+            operation=name,
+            outcome="unknown",
+        )
+
+        remaining = self.context.remaining()
+        window = READ_BACK_WINDOW if remaining is None else remaining
+        if window <= 0:
+            return None
+
+        wait = Wait(window, until=read_back.shows)
+        context = replace(self.context, goes_first=True)
+        try:
+            return (yield from poll(read_back.reading, context, wait))
+        except FerryError:  # the client was closed meanwhile
+            return None
 
     def _unknown_error(
         self, lost: FerryError, last_seen: object, *, can_be_read: bool
     ) -> OutcomeUnknownError:
         """Return the error of a write whose effect was not seen, with all that is known of it."""
-        correlation_id, booking_id = self.context.correlation_id, self.context.state.booking_id
+        correlation_id = self.context.correlation_id
+        booking_id = self.context.state.booking_id
         named = "" if booking_id is None else f"; the reply names booking {booking_id}"
         can = "reads" if can_be_read else "cannot read"
 
@@ -353,3 +410,8 @@ class _WriteSteps(Generic[T]):
             entry_id=self.entry_id,
             booking_id=booking_id,
         )
+
+
+def _raise(error: FerryError) -> NoReturn:
+    """Raise an error, in place of the step that sends the request."""
+    raise error

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.http import Reply, parse_date
+from ferry_sdk._engine.retry import leaves_outcome_open
 from ferry_sdk._protocols.json_body import is_list, is_object, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
@@ -38,9 +39,13 @@ _BY_STATUS: Final[Mapping[int, type[APIError]]] = {
 }
 _SERVER_ERRORS = 500
 _CODES = ("code", "error_code", "errorCode")
+"""The members of a body that may be a code, the first that is there."""
 _MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
+"""The members of a body that may be a message, the first that is there."""
 _FIELD = re.compile(r"[A-Za-z_][\w.\[\]]{0,99}", re.ASCII)
+"""The path of a field in a request: ``passengers.0.email``, ``passengers[0].email``."""
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
+"""An index with a dot before it, which is written in brackets: ``.0`` in ``passengers.0.email``."""
 
 
 def api_error(
@@ -64,7 +69,8 @@ def api_error(
     """
     code = code or _first_text(body, _CODES)
     message = message or message_of(body) or phrase_of(head.status_code)
-    error = (kind or _class_of(head.status_code, code))(
+    error_class = kind or _class_of(head.status_code, code)
+    error = error_class(
         message,
         status_code=head.status_code,
         code=code,
@@ -74,7 +80,7 @@ def api_error(
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
-    if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
+    if leaves_outcome_open(head.status_code):
         error.outcome = "unknown"
     return error
 
@@ -96,12 +102,16 @@ def service_error(value: object, head: Reply, body: object = None) -> APIError |
     """
     if not is_object(value) or value.get("error") is not True:
         return None
-    code, message = value.get("code"), value.get("message")
+    code = value.get("code")
     if not isinstance(code, str):
         return None
-    words = message if isinstance(message, str) and message else code
-    body = value if body is None else body
-    return api_error(head, body, code=code, message=words, field=_field_of(value))
+
+    message = value.get("message")
+    if not isinstance(message, str) or not message:
+        message = code
+    if body is None:
+        body = value
+    return api_error(head, body, code=code, message=message, field=_field_of(value))
 
 
 def raise_service_error(value: object, head: Reply) -> None:
@@ -119,10 +129,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():
         return float(text)
+
     moment = parse_date(text)
     if moment is None:
         return None
-    return max(0.0, moment - (parse_date(headers.get("date", "")) or time.time()))
+    now = parse_date(headers.get("date", "")) or time.time()
+    return max(0.0, moment - now)
 
 
 def message_of(body: object) -> str | None:
@@ -132,9 +144,12 @@ def message_of(body: object) -> str | None:
 
 def _field_of(body: object) -> str | None:
     """Return the first member of the request that a refusal names."""
+    candidates = [body]
     errors = members_of(body).get("errors")
-    first = errors[:1] if is_list(errors) else []
-    for value in (body, *first):
+    if is_list(errors):
+        candidates += errors[:1]
+
+    for value in candidates:
         field = members_of(value).get("field")
         if isinstance(field, str) and _FIELD.fullmatch(field):
             return _INDEX.sub(r"[\1]", field)
@@ -142,6 +157,7 @@ def _field_of(body: object) -> str | None:
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
+    """Return the class of an error: that of the service's code, else that of the status."""
     default = ServerError if status_code >= _SERVER_ERRORS else APIError
     kind = SERVICE_CODES.get(code or "") or _BY_STATUS.get(status_code, default)
     if kind is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
@@ -153,11 +169,13 @@ def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     """Return the first text under one of the names, in the body or one level below."""
     if is_list(body):
         return _first_text(body[0], names) if body else None
+
     members = members_of(body)
     for name in names:
         value = members.get(name)
         if isinstance(value, str) and value.strip():
             return value.strip()
+
     for name in ("error", "errors", "detail"):
         inner = members.get(name)
         text = _first_text(inner, names) if inner else None

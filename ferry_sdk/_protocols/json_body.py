@@ -1,4 +1,16 @@
-"""JSON bodies: encoding, decoding, digests, and the travellers' data in them."""
+r"""JSON bodies: encoding, decoding, digests, and the travellers' data in them.
+
+pydantic's decoder is fast, but it keeps only the digits of a float, and it lets no other thread run
+before its end. `decode_json` uses it wherever neither matters:
+
+1. Skip a byte order mark. Refuse a body with too many values, which would fill the memory.
+2. Put a replacement character for half of a surrogate pair: ``"\ud83d"`` is ``"\ufffd"``.
+3. Decode a long body in parts, if this is a worker thread (`_decode_in_parts`).
+4. If a number has more digits than a float keeps, such as ``137.50000000000003``, decode with the
+   standard library, which gives a `LongNumber` (`_decode_exactly`). It takes several times as long,
+   so the numbers are searched first (`_has_digits_to_lose`).
+5. Otherwise decode with pydantic.
+"""
 
 from __future__ import annotations
 
@@ -14,45 +26,59 @@ from typing import Final, NoReturn, TypeGuard, cast
 from pydantic_core import from_json, to_json
 
 from ferry_sdk._engine.limits import MOST_JSON_VALUES
+from ferry_sdk._engine.redaction import PERSONAL_MEMBERS
 from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest
 
-_MEMBERS: Final = """
-    first_name last_name birth_date doc_number doc_expiration email phone identification name
-"""
-_PERSONAL: Final = frozenset(_MEMBERS.split())
-"""The members of a request that are travellers' data."""
 _STRETCH: Final = 1024 * 1024
 """Bytes in which no other thread runs, at most."""
 _DEEPEST: Final = 200
+"""Lists and objects around a value, at most, as in pydantic's decoder."""
 _DIGITS: Final = 16
 """Characters of the shortest number with more digits than every float keeps."""
-_NUMBERS: Final = bytes(
-    ord("0") if chr(byte) in "+-.0123456789Ee" else ord(" ") for byte in range(256)
+_IN_NUMBERS: Final = b"+-.0123456789Ee"
+_NOT_IN_NUMBERS: Final = bytes(byte for byte in range(256) if byte not in _IN_NUMBERS)
+_NUMBERS: Final = bytes.maketrans(
+    _IN_NUMBERS + _NOT_IN_NUMBERS, b"0" * len(_IN_NUMBERS) + b" " * len(_NOT_IN_NUMBERS)
 )
-"""Translates the characters of numbers to ``0``, and all others to spaces."""
+"""Translates the characters of numbers to ``0``, and all others to spaces.
+
+``{"b":137.5}`` becomes ``     00000 ``. This and `bytes.find` take 1.2 ms for a reply of 2.7 MB. A
+regular expression of 16 such characters takes 3.1 ms, and one that looks at the character before
+them 33 ms.
+"""
 _LONG_NUMBER: Final = b"0" * _DIGITS
 """The start of a long number, after translation by `_NUMBERS`; it may be part of a string."""
-_SPACE: Final = b"\t\n\r "
-_BEFORE_NUMBER: Final = _SPACE + b",:["
+_BEFORE_NUMBER: Final = b"\t\n\r ,:["
+"""The bytes that may be before a number in JSON."""
 _PART: Final = 64 * 1024
 """Bytes after which a list is cut at the next end of a record, in a worker thread."""
 _BETWEEN_OBJECTS: Final = re.compile(rb'\}\s*,\s*\{(?=\s*")')
-"""A gap between two objects of a list. Few strings have one, because their quotes are escaped."""
+"""A gap between two objects of a list: ``},{`` in ``[{"b":1},{"b":2}]``.
+
+Few strings have one, because their quotes are escaped.
+"""
 _FEWEST_CUTS: Final = 2
+"""Cuts of the shortest list that is decoded in parts: one part is between two cuts."""
 _MARK: Final = os.urandom(16).hex()
 """A text that is in no body."""
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+r"""The beginning of half of a surrogate pair: ``\ud83d`` and ``\ude00`` are one emoji."""
 _ESCAPE: Final = re.compile(
     rb"(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)"
     rb"|\\u[dD][89a-fA-F][\da-fA-F]{2}",
     re.DOTALL,
 )
-"""An escape of a JSON text: in its group a whole character, outside of it half of one."""
+r"""An escape of a JSON text: in its group a whole character, outside of it half of one.
+
+``\ud83d\ude00``, ``\n`` and ``\\`` are in the group; ``\ud83d`` alone is not. ``\\`` must be
+matched, because the text ``\\ud83d`` is a backslash and five letters.
+"""
 _BOM: Final = b"\xef\xbb\xbf"
 _DIGEST_KEY = os.urandom(16)
+"""Digests are those of this process: nobody can guess a request by comparing its digest."""
 
 
 def encode_json(body: object) -> bytes:
@@ -93,9 +119,6 @@ def normalize_value(value: object, argument: str) -> object:
 def decode_json(content: bytes) -> object:
     """Decode a JSON body; a number with more digits than a float keeps becomes a `LongNumber`.
 
-    Half of a surrogate pair, which no text can hold, becomes a replacement character.
-    A byte order mark before it is skipped.
-
     Raises:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
@@ -106,6 +129,7 @@ def decode_json(content: bytes) -> object:
         raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
     if b"\\" in content and _SURROGATE.search(content):
         content = _ESCAPE.sub(_replace_half, content)
+
     if len(content) > _STRETCH and is_in_worker_thread.get():
         return _decode_in_parts(content)
     if _has_digits_to_lose(content):
@@ -114,9 +138,9 @@ def decode_json(content: bytes) -> object:
 
 
 def _has_digits_to_lose(content: bytes) -> bool:
-    """Return whether a number has digits that a float does not keep; an integer keeps them all.
+    """Return whether a number has digits that a float does not keep.
 
-    A text within a string that looks like such a number counts too.
+    Integers keep all of theirs. A text within a string that looks like such a number counts too.
     """
     marks = content.translate(_NUMBERS)
     end = 0
@@ -145,13 +169,14 @@ def _decode_in_parts(content: bytes) -> object:
     list, and a mark is put in their place: ``{"a":[{"b":1},{"b":2},{"b":3}]}`` is decoded as
     ``{"a":[{"b":1},MARK,{"b":3}]}`` and ``[{"b":2}]``. If the mark is an element of a list, and
     each part is valid between brackets, so is the whole, wherever it was cut: in a string, the
-    quote of the mark ends the string. If something is not valid, the slow decoder decides.
+    quote of the mark ends the string. If something is not valid, `_decode_exactly` decides.
     """
     cuts = _cuts_of(content)
     if len(cuts) < _FEWEST_CUTS:
         return _decode_exactly(content)
 
-    before, after = content[: cuts[0].start()], content[cuts[-1].end() :]
+    before = content[: cuts[0].start()]
+    after = content[cuts[-1].end() :]
     around = b'%s},"%s",{%s' % (before, _MARK.encode(), after)
     elements: list[object] = []
     try:
@@ -161,6 +186,7 @@ def _decode_in_parts(content: bytes) -> object:
             elements += _decode_elements(content[start.end() - 1 : end.start() + 1], depth)
     except ValueError:
         return _decode_exactly(content)
+
     place = marked.index(_MARK)
     marked[place : place + 1] = elements
     return body
@@ -169,13 +195,40 @@ def _decode_in_parts(content: bytes) -> object:
 def _cuts_of(content: bytes) -> list[re.Match[bytes]]:
     """Return gaps between two objects of a list: the first one, and one after each part.
 
-    The objects may have lists of their own, so the list is the outermost one near the first gap
-    of the body. Brackets in strings count too, so a gap may be in a wrong place.
+    Brackets in strings count too, so a gap may be in a wrong place; see `_decode_in_parts`.
+    """
+    first = _outermost_gap(content)
+    if first is None:
+        return []
+
+    cuts = [first]
+    counted = first.end() - 1
+    place = counted + _PART
+    depth = 0
+    while depth >= 0:  # below 0, the list has ended
+        gap = _BETWEEN_OBJECTS.search(content, place)
+        if gap is None:
+            break
+        place = gap.end() - 1
+        depth += content.count(b"{", counted, place) - content.count(b"}", counted, place)
+        counted = place
+        if depth == 0:
+            cuts.append(gap)
+            place += _PART
+    return cuts
+
+
+def _outermost_gap(content: bytes) -> re.Match[bytes] | None:
+    """Return a gap of the outermost list near the first gap of a body; None without a gap.
+
+    The objects may have lists of their own: the first gap of ``[{"a":[{},{}]},{"a":[]}]`` is one of
+    the inner list.
     """
     gaps = _BETWEEN_OBJECTS.finditer(content)
     outermost = next(gaps, None)
     if outermost is None:
-        return []
+        return None
+
     counted = outermost.end() - 1
     last = counted + _PART
     depth = 0
@@ -184,22 +237,11 @@ def _cuts_of(content: bytes) -> list[re.Match[bytes]]:
         depth += content.count(b"{", counted, start) - content.count(b"}", counted, start)
         counted = start
         if depth < 0:
-            outermost, depth = gap, 0
+            outermost = gap
+            depth = 0
         if start > last:
             break
-
-    cuts = [outermost]
-    counted = outermost.end() - 1
-    at = counted + _PART
-    depth = 0
-    while depth >= 0 and (found := _BETWEEN_OBJECTS.search(content, at)) is not None:
-        at = found.end() - 1
-        depth += content.count(b"{", counted, at) - content.count(b"}", counted, at)
-        counted = at
-        if depth == 0:
-            cuts.append(found)
-            at += _PART
-    return cuts
+    return outermost
 
 
 def _marked_list(body: object) -> tuple[int, list[object]]:
@@ -219,6 +261,7 @@ def _marked_list(body: object) -> tuple[int, list[object]]:
 
 def _decode_elements(part: bytes, depth: int) -> list[object]:
     """Decode elements of a list that is in so many lists and objects."""
+    # The brackets stand for the lists and objects, so that no part may be nested deeper.
     brackets = depth + 1
     value = _decode_part(b"[" * brackets + part + b"]" * brackets)
     for _ in range(depth):
@@ -239,9 +282,11 @@ def _replace_half(escape: re.Match[bytes]) -> bytes:
 
 def _count_values(content: bytes) -> int:
     """Count the bytes that open and separate values, also in strings; let other threads run."""
-    starts = range(0, len(content), _STRETCH)
-    marks = (b",", b"[", b"{")
-    return sum(content.count(mark, at, at + _STRETCH) for at in starts for mark in marks)
+    total = 0
+    for start in range(0, len(content), _STRETCH):
+        for mark in (b",", b"[", b"{"):
+            total += content.count(mark, start, start + _STRETCH)
+    return total
 
 
 def decode_or_text(content: bytes) -> object:
@@ -271,6 +316,7 @@ def _decode_exactly(content: bytes) -> object:
 
 
 def _pass_through(members: dict[str, object]) -> dict[str, object]:
+    """Return the members of an object. Calling this lets other threads run."""
     return members
 
 
@@ -287,6 +333,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _refuse_deep(value: object) -> None:
+    """Raise for what pydantic's decoder refuses: the depth is that of its own limit."""
     level = [value]
     for _ in range(_DEEPEST + 1):
         level = _inside(level)
@@ -296,10 +343,10 @@ def _refuse_deep(value: object) -> None:
 
 def _inside(level: list[object]) -> list[object]:
     """Return what is directly in the objects and the lists among some values."""
-    # These tests are not functions, because there may be millions of values.
-    objects = cast("list[dict[str, object]]", [it for it in level if isinstance(it, dict)])
-    lists = cast("list[list[object]]", [it for it in level if isinstance(it, list)])
-    inner = [*chain.from_iterable(each.values() for each in objects)]
+    # Without `is_object` and `is_list`, because there may be millions of values.
+    objects = cast("list[dict[str, object]]", [part for part in level if isinstance(part, dict)])
+    lists = cast("list[list[object]]", [part for part in level if isinstance(part, list)])
+    inner = [*chain.from_iterable(members.values() for members in objects)]
     inner += chain.from_iterable(lists)
     return inner
 
@@ -323,10 +370,12 @@ def personal_data(body: str) -> frozenset[str]:
 
     texts: list[object] = []
     for members in objects:
-        if _PERSONAL.isdisjoint(members):
+        if PERSONAL_MEMBERS.isdisjoint(members):
             continue
-        texts += filter(None, map(members.get, _PERSONAL))
-        first, last = members.get("first_name"), members.get("last_name")
+        texts += filter(None, map(members.get, PERSONAL_MEMBERS))
+
+        first = members.get("first_name")
+        last = members.get("last_name")
         if isinstance(first, str) and isinstance(last, str):
             # Two initials are a word of many messages, so they are not joined.
             if len(last) > 1:

@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, T
+from ferry_sdk._engine.headers import JSON, service_headers
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
@@ -70,11 +71,14 @@ class Rest:
         """
         if self.params is not None:
             return "/{path}"
+
         name, _, rest = self.path.partition("/")
         _, _, last = rest.partition("/")
-        if last:
+        if last:  # booking/b-1/cancel-fee
             return f"/api/{name}/{{id}}/{last}"
-        return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
+        if rest and self.method == "GET":  # booking/b-1
+            return f"/api/{name}/{{id}}"
+        return f"/api/{self.path}"  # booking/confirm, ports
 
     @property
     def target(self) -> str:
@@ -83,15 +87,17 @@ class Rest:
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
-        headers = context.headers(self.authority)
-        headers["Accept"] = "application/json"
-        if self.content is not None:
-            headers["Content-Type"] = "application/json"
+        headers = service_headers(
+            context, self.authority, accept=JSON, has_json=self.content is not None
+        )
         url = f"{context.settings.base_url}{self.target}"
         if self.params:
             url += f"?{urlencode(self.params, doseq=True)}"
         route = self.route if context.hook_runner is not None else ""
-        reply = yield from send(context, Request(self.method, url, headers, self.content, route))
+        request = Request(
+            method=self.method, url=url, headers=headers, content=self.content, route=route
+        )
+        reply = yield from send(context, request)
 
         def value() -> T:
             decoded = self._value(reply)
@@ -107,8 +113,12 @@ class Rest:
 
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
-        texts = frozenset[str]() if self.content is None else personal_data(self.content.decode())
-        return texts | personal_data(json.dumps(self.params)) if self.params else texts
+        texts = frozenset[str]()
+        if self.content is not None:
+            texts = personal_data(self.content.decode())
+        if self.params:
+            texts |= personal_data(json.dumps(self.params))
+        return texts
 
     def _value(self, reply: Reply) -> object:
         """Decode the JSON value of a reply.
@@ -117,21 +127,25 @@ class Rest:
             APIError: The status or the error object of the reply reports an error.
             UnexpectedResponseError: The reply is a redirect, or not JSON.
         """
-        status, is_success = reply.status_code, reply.is_success
+        status = reply.status_code
+        is_success = reply.is_success
         may_be_empty = self.params is not None and is_success
         if may_be_empty and (status == HTTPStatus.NO_CONTENT or self.method == "HEAD"):
             return None
         if not is_success and reply.is_redirect:
             raise unexpected_response(f"redirects are not followed (HTTP {status})", reply)
+
         try:
             value = decode_json(reply.content)
         except ValueError:
             if not is_success:
                 raise api_error(reply, text_of(reply.content)) from None
+
             kind = reply.media_type or "no type"
             problem = f"the reply is not JSON (HTTP {status}, {kind})"
             failure = unexpected_response(problem, reply, text_of(reply.content))
             raise mark_quoted(failure, reply.media_type) from None
+
         raise_service_error(value, reply)
         if not is_success:
             raise api_error(reply, value)

@@ -24,6 +24,7 @@ from functools import partial
 from io import BytesIO
 from typing import Any, Final
 
+from ferry_sdk._engine.content_codings import GZIP, RAW_DEFLATE, WINDOWS, ZLIB
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
@@ -47,11 +48,6 @@ from ferry_sdk.errors import (
 )
 
 _PIECE: Final = 64 * 1024
-_GZIP: Final = 31
-_ZLIB: Final = 15
-_RAW_DEFLATE: Final = -15
-_WINDOWS: Final = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
-"""The zlib window bits of the content encodings that are decoded; requests ask for gzip alone."""
 _METHOD: Final = 0x0F
 _DEFLATE: Final = 8
 """What the bits `_METHOD` of the first byte are in a header of zlib."""
@@ -289,7 +285,7 @@ def _decompressor_of(encoding: str) -> Decompressor | None:
     """
     if "," in encoding:
         raise UnexpectedResponseError("the reply has more than one content encoding")
-    window = _WINDOWS.get(encoding.strip().lower())
+    window = WINDOWS.get(encoding.strip().lower())
     return None if window is None else Decompressor(window)
 
 
@@ -336,9 +332,9 @@ class Decompressor:
         """Begin the next member; return False if there is none."""
         if self._member is None:
             # Some servers leave out the header of zlib, and other clients accept that.
-            if self._window == _ZLIB and raw[0] & _METHOD != _DEFLATE:
-                self._window = _RAW_DEFLATE
-        elif self._has_padding or self._window != _GZIP or not raw.startswith(_MEMBER):
+            if self._window == ZLIB and raw[0] & _METHOD != _DEFLATE:
+                self._window = RAW_DEFLATE
+        elif self._has_padding or self._window != GZIP or not raw.startswith(_MEMBER):
             self._has_padding = True
             return False
 

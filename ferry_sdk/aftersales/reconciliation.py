@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
-from ferry_sdk._engine.safety import failure_kind
+from ferry_sdk._engine.retry import failure_kind
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.aftersales.events import is_unreadable
 from ferry_sdk.aftersales.payments import (

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, cast, overload
 from ferry_sdk._engine.batch import Batch, BatchAnswer, all_answers
 from ferry_sdk._engine.effects import Flow, Item, RunBlocking, Sleep, Steps
 from ferry_sdk._engine.http import RawResponse, parse_date
-from ferry_sdk._engine.safety import failure_kind
+from ferry_sdk._engine.retry import failure_kind
 from ferry_sdk._engine.validation import seconds as check_seconds
 from ferry_sdk._transport.streams import stream, stream_async
 from ferry_sdk.aftersales.events import (

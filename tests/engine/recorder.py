@@ -32,18 +32,22 @@ class Notes:
 
 
 def entry(operation, state="unknown", **subject):
+    """Return an entry of a journal with the id ``entry-7`` and the correlation id ``c-7``."""
     moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
-    known = {"id": "entry-7", "correlation_id": "c-7", "fingerprint": "f-7"}
-    known |= {"method": "POST", "path": "/api/somewhere"}
     return JournalEntry(
+        id="entry-7",
+        correlation_id="c-7",
+        fingerprint="f-7",
+        method="POST",
+        path="/api/somewhere",
         operation=operation,
         subject=subject,
         state=state,
         created_at=moment,
         changed_at=moment,
-        **known,
     )
 
 
 def kinds(driver):
+    """Return the types of the effects that send a request or call a journal, in order."""
     return [type(effect) for effect in driver.effects if isinstance(effect, Send | RunBlocking)]

@@ -21,12 +21,13 @@ class Script:
         self._then = then
 
     def __call__(self, request):
-        said = self._left.pop(0) if self._left else self._then
-        assert said is not None, f"one request too many: {request.method} {request.url}"
-        said = said(request) if callable(said) else said
-        if isinstance(said, BaseException):
-            raise said
-        return said
+        answer = self._left.pop(0) if self._left else self._then
+        assert answer is not None, f"one request too many: {request.method} {request.url}"
+        if callable(answer):
+            answer = answer(request)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
 
 def scripted_driver(*replies, then=None):
@@ -35,12 +36,15 @@ def scripted_driver(*replies, then=None):
 
 
 def reply(status, body=None, **headers):
+    """Return a reply; the names of its headers have underscores in place of hyphens."""
     named = [(name.replace("_", "-"), value) for name, value in headers.items()]
     content = b"" if body is None else json.dumps(body).encode()
     return Reply(status, Headers([("content-type", "application/json"), *named]), content)
 
 
 def good(value, **headers):
+    """Return a function that gives a value with the status 200, in the protocol of the request."""
+
     def answer(request):
         if not request.url.endswith("/mcp"):
             return reply(200, value, **headers)
@@ -52,9 +56,17 @@ def good(value, **headers):
 
 
 def booking(stage="payment_due", *statuses, **changes):
-    tickets = [ticket(status, f"t-{number}") for number, status in enumerate(statuses, 1)]
-    known = {"booking_id": "b-1", "stage": stage, "tickets": tickets, "payment_status": "unpaid"}
-    return BOOKING | {"expire_at": None, "possible_actions": {}} | known | changes
+    """Return a booking at a stage, with a ticket of each status."""
+    return {
+        **BOOKING,
+        "booking_id": "b-1",
+        "stage": stage,
+        "tickets": [ticket(status, f"t-{number}") for number, status in enumerate(statuses, 1)],
+        "payment_status": "unpaid",
+        "expire_at": None,
+        "possible_actions": {},
+        **changes,
+    }
 
 
 def ticket(status, name="t-1"):

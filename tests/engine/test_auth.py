@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,113 +19,149 @@ from tests.support.driven import SETTINGS, Driven, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION
-from tests.support.tables import each
 
 NOT_FOUND = reply(404)
 REFUSED = reply(401, www_authenticate="Bearer")
 
 
 class Tokens:
-    """A caller's function: gives token after token, or fails."""
+    """A caller's function: returns token after token, or raises an error."""
 
-    def __init__(self, *given):
-        self._left = list(given)
-        self.asked = 0
+    def __init__(self, *tokens):
+        self._left = list(tokens)
+        self.calls = 0
 
     def __call__(self):
-        self.asked += 1
-        given = self._left.pop(0) if self._left else f"token-{self.asked}"
-        if isinstance(given, BaseException):
-            raise given
-        return given
+        self.calls += 1
+        token = self._left.pop(0) if self._left else f"token-{self.calls}"
+        if isinstance(token, BaseException):
+            raise token
+        return token
+
+
+@pytest.fixture
+def tokens():
+    """Give a function that returns ``token-1``, ``token-2`` and so on."""
+    return Tokens()
 
 
 def bearer_tokens(driver):
     return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
 
 
-@each("name", OPERATIONS)
-def test_one_refresh_and_one_resend_follow_a_401(name):
-    setting = "organisation_token" if name == "tickets.mark_paid" else "token"
-    tokens = Tokens()
+def setting_of(name):
+    """Return the setting with the token of an operation."""
+    return "organisation_token" if name == "tickets.mark_paid" else "token"
+
+
+every_operation = pytest.mark.parametrize("name", OPERATIONS)
+
+
+@every_operation
+def test_401_is_followed_by_a_refresh(name, tokens):
     driver = scripted_driver(REFUSED, NOT_FOUND)
-    error = driver.error(NotFoundError, name, max_retries=0, **{setting: Secret(tokens)})
-    assert (bearer_tokens(driver), tokens.asked) == (["token-1", "token-2"], 2)
+    token = {setting_of(name): Secret(tokens)}
+    error = driver.error(NotFoundError, name, max_retries=0, **token)
+    assert (bearer_tokens(driver), tokens.calls) == (["token-1", "token-2"], 2)
     assert [attempt.status_code for attempt in error.attempts] == [401, 404]
     assert driver.waits == []
-    tokens = Tokens()
-    driver = scripted_driver(REFUSED, REFUSED)  # a second one is final
-    error = driver.error(AuthenticationError, name, **{setting: Secret(tokens)})
-    assert (tokens.asked, error.outcome, error.www_authenticate) == (2, "rejected", "Bearer")
-    driver = scripted_driver(REFUSED)  # a token that is a text is sent once
+
+
+@every_operation
+def test_second_401_is_final(name, tokens):
+    driver = scripted_driver(REFUSED, REFUSED)
+    error = driver.error(AuthenticationError, name, **{setting_of(name): Secret(tokens)})
+    assert (tokens.calls, error.outcome, error.www_authenticate) == (2, "rejected", "Bearer")
+
+
+@every_operation
+def test_token_that_is_a_text_is_sent_once(name):
+    driver = scripted_driver(REFUSED)
     driver.error(AuthenticationError, name)
     assert len(driver.requests) == 1
 
 
-def test_a_function_is_asked_before_the_first_call_and_after_a_401_only_each_for_its_own_token():
-    for status in (400, 402, 403, 404, 407, 422):
-        tokens = Tokens()
-        driver = scripted_driver(reply(status))
-        driver.error(FerryError, "bookings.create", token=Secret(tokens))
-        assert tokens.asked == 1, status
-    tokens = Tokens()
+@pytest.mark.parametrize("status", [400, 402, 403, 404, 407, 422])
+def test_no_other_status_refreshes(status, tokens):
+    driver = scripted_driver(reply(status))
+    driver.error(FerryError, "bookings.create", token=Secret(tokens))
+    assert tokens.calls == 1
+
+
+def test_token_is_used_until_a_401(tokens):
     secret = Secret(tokens)
     driver = scripted_driver(good([]), REFUSED, then=good([]))
     for name in ("catalogue.ports", "mcp.ports") * 3:
         driver.raw(name, token=secret)
-    assert (tokens.asked, bearer_tokens(driver)) == (2, ["token-1"] * 2 + ["token-2"] * 5)
-    plain, organisation = Tokens(), Tokens()
-    settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
+    assert (tokens.calls, bearer_tokens(driver)) == (2, ["token-1"] * 2 + ["token-2"] * 5)
+
+
+def test_each_request_refreshes_its_own_token(tokens):
+    organisation = Tokens()
+    settings = {"token": Secret(tokens), "organisation_token": Secret(organisation)}
     driver = scripted_driver(REFUSED, reset, REFUSED, NOT_FOUND)
     driver.error(sdk.OutcomeUnknownError, "tickets.mark_paid", **settings)
-    assert (organisation.asked, plain.asked) == (2, 2)
+    assert (organisation.calls, tokens.calls) == (2, 2)
     assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
+
+
+def test_handshake_refreshes_the_token(tokens):
     driver = Driven(
         in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
         in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
     )
-    tokens = Tokens()
     driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
-    assert (driver.methods[0], tokens.asked) == ("initialize", 2)
+    assert (driver.methods[0], tokens.calls) == ("initialize", 2)
     assert driver.raw("mcp.view_ticket", token=Secret(tokens)).parse().id == "t-1"
 
 
-@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-def test_the_refresh_counts_as_no_retry_and_no_token_is_in_a_message_of_the_service(name):
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+def test_refresh_counts_as_no_retry(name, tokens):
     driver = scripted_driver(refused, REFUSED, refused, refused)
-    error = driver.error(sdk.ConnectionFailedError, name, token=Secret(Tokens()), max_retries=2)
+    error = driver.error(sdk.ConnectionFailedError, name, token=Secret(tokens), max_retries=2)
     assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
     assert len(driver.waits) == 2
 
 
-@each(
+@pytest.mark.parametrize(
     ("changes", "before", "last"),
     [
-        ({}, reset, good(booking("ticketed", "Issued"))),
-        ({"expect_total": "148.18"}, good(booking()), good(BOOKING_CONFIRMATION)),
+        pytest.param({}, reset, good(booking("ticketed", "Issued")), id="read back"),
+        pytest.param(
+            {"expect_total": "148.18"}, good(booking()), good(BOOKING_CONFIRMATION), id="guard"
+        ),
     ],
 )
-def test_a_token_refused_by_a_guard_or_while_reading_back_is_renewed(changes, before, last):
+def test_reads_for_a_write_refresh_the_token(changes, before, last, tokens):
     driver = scripted_driver(REFUSED, before, REFUSED, last)
-    raw = driver.raw(described("bookings.confirm", **changes), token=Secret(Tokens()))
+    raw = driver.raw(described("bookings.confirm", **changes), token=Secret(tokens))
     assert isinstance(raw.parse(), sdk.BookingConfirmation)
     assert raw.parse().read_back == (not changes)
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
-@each("given", ["", *FORBIDDEN, 7, None, b"token"])
-@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports", "tickets.mark_paid"])
-def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(name, given):
+@pytest.mark.parametrize(
+    "name", ["bookings.create", "mcp.create_booking", "catalogue.ports", "tickets.mark_paid"]
+)
+@pytest.mark.parametrize("token", ["", *FORBIDDEN, 7, None, b"token"], ids=repr)
+def test_token_that_is_no_header_is_not_sent(name, token):
     driver = scripted_driver()
-    which = "organisation_token" if name == "tickets.mark_paid" else "token"
-    error = driver.error(ConfigurationError, name, **{which: Secret(Tokens(given), which)})
-    assert f"{which}: expected printable ASCII" in str(error)
+    setting = setting_of(name)
+    secret = Secret(Tokens(token), setting)
+    error = driver.error(ConfigurationError, name, **{setting: secret})
+    assert f"{setting}: expected printable ASCII" in str(error)
     assert "admin" not in f"{error} {error!r}"
     assert (error.outcome, driver.requests) == ("not_sent", [])
 
 
-@each(("renewed", "kind"), [("b\nad", ConfigurationError), (LookupError("closed"), LookupError)])
-def test_after_a_failed_refresh_the_next_call_asks_again(renewed, kind):
+@pytest.mark.parametrize(
+    ("renewed", "kind"),
+    [
+        pytest.param("b\nad", ConfigurationError, id="invalid token"),
+        pytest.param(LookupError("closed"), LookupError, id="error"),
+    ],
+)
+def test_next_call_asks_after_a_failed_refresh(renewed, kind):
     secret = Secret(Tokens("old", renewed, "new"))
     driver = scripted_driver(REFUSED, REFUSED, good([]))
     error = driver.error(kind, "catalogue.ports", token=secret)
@@ -134,10 +171,14 @@ def test_after_a_failed_refresh_the_next_call_asks_again(renewed, kind):
     assert bearer_tokens(driver) == ["old", "old", "new"]
 
 
-@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-@each("replies", [[], [REFUSED]])
-@each("kind", [LookupError, partial(AuthenticationError, status_code=401)])
-def test_what_the_function_raises_goes_to_the_caller(name, replies, kind):
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+@pytest.mark.parametrize("replies", [[], [REFUSED]], ids=["first token", "after a 401"])
+@pytest.mark.parametrize(
+    "kind",
+    [LookupError, partial(AuthenticationError, status_code=401)],
+    ids=["LookupError", "AuthenticationError"],
+)
+def test_error_of_the_function_goes_to_the_caller(name, replies, kind):
     trouble = kind("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
     driver = scripted_driver(*replies)
@@ -171,22 +212,25 @@ def test_calls_at_the_same_time_ask_once(seed, names, is_first):
         secret.current = "token-0"
     driver, outcomes = together(seed, secret, *names)
     assert [raw.status_code for raw in outcomes] == [200] * len(names)
-    assert tokens.asked == 1
+    assert tokens.calls == 1
     assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
     assert bearer_tokens(driver).count("token-0") <= len(names)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_next_in_turn_asks_after_a_failure(seed):
     tokens = Tokens(LookupError("closed"), "fresh")
     _, outcomes = together(seed, Secret(tokens), *NAMES)
     kinds = sorted(type(outcome).__name__ for outcome in outcomes)
-    assert kinds == ["LookupError", "RawResponse", "RawResponse"], "the next in turn asks"
-    assert tokens.asked == 2
+    assert kinds == ["LookupError", "RawResponse", "RawResponse"]
+    assert tokens.calls == 2
 
 
-@each("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
-def test_no_token_of_the_client_is_in_a_message_of_the_service(name):
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
+def test_error_shows_no_token_of_the_client(name, tokens):
     words = "token-1, token-2 and organisation-token may not"
-    told = reply(403, {"message": words, "code": words}, www_authenticate=words)
-    error = scripted_driver(REFUSED, told).error(
-        sdk.PermissionDeniedError, name, token=Secret(Tokens())
-    )
+    refusal = reply(403, {"message": words, "code": words}, www_authenticate=words)
+    driver = scripted_driver(REFUSED, refusal)
+    error = driver.error(sdk.PermissionDeniedError, name, token=Secret(tokens))
     for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
         assert "[hidden], [hidden] and [hidden] may not" in str(text)

@@ -15,40 +15,57 @@ def batch_of(*keys):
     return batch
 
 
-def test_answers_come_in_order_errors_stop_a_batch_and_steps_go_on_until_an_item():
+def test_answers_come_in_the_order_of_calls():
     batch = batch_of("t1", "t2", "t3")
     begun = []
 
     def perform(effect):
         assert isinstance(effect, NextAnswer)
-        while (next_one := effect.batch.start_next(0)) is not None:
-            begun.append(next_one)
+        while (call := effect.batch.start_next(0)) is not None:
+            begun.append(call)
         number, call = begun.pop()  # the last one ends first
         error = ConnectionFailedError("no") if call.key == "t2" else None
         return effect.batch.answer(number, call.key.upper(), error)
 
     answers = drive(all_answers(batch), perform)
-    assert [(one.key, one.value) for one in answers] == [("t1", "T1"), ("t2", "T2"), ("t3", "T3")]
-    assert [type(one.error) for one in answers] == [type(None), ConnectionFailedError, type(None)]
+    assert [(answer.key, answer.value) for answer in answers] == [
+        ("t1", "T1"),
+        ("t2", "T2"),
+        ("t3", "T3"),
+    ]
+    assert [type(answer.error) for answer in answers] == [
+        type(None),
+        ConnectionFailedError,
+        type(None),
+    ]
     assert len(batch) == 0
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_error_stops_a_batch(error):
+    performed = []
 
     def perform(effect):
         performed.append(type(effect))
         if isinstance(effect, NextAnswer):
             raise error
 
-    for error in (ValueError, KeyboardInterrupt):
-        performed = []
-        with pytest.raises(error):
-            drive(all_answers(batch_of("t1")), perform)
-        assert performed == [NextAnswer, StopBatch]
+    with pytest.raises(error):
+        drive(all_answers(batch_of("t1")), perform)
+    assert performed == [NextAnswer, StopBatch]
+
+
+def test_error_of_an_answer_has_no_traceback():
     batch = batch_of("t1")
     number, _ = batch.start_next(0)
     with pytest.raises(ConnectionFailedError) as caught:
         raise ConnectionFailedError("no")
     assert caught.value.__traceback__ is not None
     assert batch.answer(number, None, caught.value).error.__traceback__ is None
-    seen = []
+
+
+def test_steps_go_on_until_an_item():
+    handled = []
 
     def steps():
         yield from Sleep(1)
@@ -56,16 +73,15 @@ def test_answers_come_in_order_errors_stop_a_batch_and_steps_go_on_until_an_item
         try:
             yield from Sleep(2)
         except ValueError as error:
-            seen.append(error)
+            handled.append(error)
         yield Item("b")
-
-    given = steps()
-    assert drive(next_item(given), lambda _: None) == Item("a")
 
     def fail(effect):
         assert effect == Sleep(2)
         raise ValueError
 
-    assert drive(next_item(given), fail) == Item("b")
-    assert len(seen) == 1
-    assert drive(next_item(given), fail) is None
+    begun = steps()
+    assert drive(next_item(begun), lambda _: None) == Item("a")
+    assert drive(next_item(begun), fail) == Item("b")
+    assert len(handled) == 1
+    assert drive(next_item(begun), fail) is None

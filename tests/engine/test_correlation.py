@@ -16,7 +16,6 @@ from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.operations import described
 from tests.support.samples import TICKET
-from tests.support.tables import each
 
 MANY = 100_000
 
@@ -25,36 +24,29 @@ def new_ids(count):
     return [next_correlation_id() for _ in range(count)]
 
 
-def test_no_two_ids_are_alike_a_tool_is_held_to_its_argument_and_a_strange_id_logged_once(caplog):
-    ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
+def test_ids_of_threads_are_unique_uuids():
+    ids = [thread.value() for thread in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
     assert len({text for some in ids for text in some}) == MANY
     for text in ids[0][:100]:
         assert (str(UUID(text)), UUID(text).version) == (text, 4)
+
+
+def test_ids_do_not_use_the_programs_random_state():
     state = random.getstate()
     try:
         random.seed(7)
-        first, seeded = new_ids(10), random.getstate()
+        first = new_ids(10)
+        seeded = random.getstate()
         random.seed(7)
         assert not set(first) & set(new_ids(10))
-        assert random.getstate() == seeded, "the program's own dice were thrown"
+        assert random.getstate() == seeded
     finally:
         random.setstate(state)
-    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
-    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
-    driver.error(OutcomeUnknownError, operation)
-    for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
-        assert scripted_driver(good(answer)).raw(operation).parse()
-    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
-    for _ in range(3):
-        driver.raw("catalogue.ports")
-    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "another correlation id" in record.getMessage()
-    assert "gateway's own" not in record.getMessage()
 
 
 # The children use nothing that a thread of the parent may hold.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_no_two_of_many_children_are_alike():
+def test_ids_of_forked_children_are_unique():
     new_ids(1)
 
     def grandchildren():
@@ -63,6 +55,9 @@ def test_no_two_of_many_children_are_alike():
     children = [Child(grandchildren) for _ in range(8)]
     ids = [text for child in children for text in child.result()] + new_ids(50)
     assert len(set(ids)) == len(ids) == 8 * 100 + 50
+
+
+# A reply that belongs to another booking or ticket
 
 
 READS = {
@@ -79,47 +74,92 @@ def id_of(name):
 
 
 @every_shown
-def test_a_reply_or_a_state_of_another_booking_shows_no_effect(name):
+def test_reply_about_another_booking_is_lost(name):
     other = ANSWERS[name] | {id_of(name): "another"}
     result = scripted_driver(good(other), good(SHOWN[name])).raw(name).parse()
     assert result.read_back
     assert getattr(result, id_of(name)) in {"b-1", "t-1"}
+
+
+@every_shown
+def test_state_of_another_booking_shows_no_effect(name):
     member = "booking_id" if "booking_id" in SHOWN[name] else "id"
     driver = scripted_driver(reply(503), then=good(SHOWN[name] | {member: "another"}))
     driver.error(OutcomeUnknownError, name, deadline=2.0)
 
 
-@each("name", READS)
-def test_a_read_that_gives_another_one_is_made_again(name):
-    mine, member = READS[name]
-    driver = scripted_driver(good(mine | {member: "another"}), good(mine))
+@pytest.mark.parametrize("name", READS)
+def test_read_that_gives_another_is_repeated(name):
+    answer, member = READS[name]
+    driver = scripted_driver(good(answer | {member: "another"}), good(answer))
     driver.raw(name)
     assert len(driver.requests) == 2
-    driver = scripted_driver(then=good(mine | {member: "another"}))
+
+
+@pytest.mark.parametrize("name", READS)
+def test_read_that_gives_only_others_fails(name):
+    answer, member = READS[name]
+    driver = scripted_driver(then=good(answer | {member: "another"}))
     error = driver.error(UnexpectedResponseError, name)
     assert (error.field, error.body) == (member, None)
     assert len(driver.requests) == 3
     assert "another_" not in str(error)
 
 
-@every_write
-def test_a_reply_to_another_call_of_this_process_counts_as_lost_whatever_it_says(name):
+CONFIRM_BY_ANY_TOOL = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
+
+
+def test_known_tool_must_answer_about_its_argument():
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
+    driver.error(OutcomeUnknownError, CONFIRM_BY_ANY_TOOL)
+
+
+@pytest.mark.parametrize(
+    "answer", [ANSWERS["bookings.confirm"], {"status": "confirmed"}], ids=["its id", "no id"]
+)
+def test_known_tool_need_not_repeat_its_argument(answer):
+    assert scripted_driver(good(answer)).raw(CONFIRM_BY_ANY_TOOL).parse()
+
+
+# A reply that belongs to another call
+
+
+@pytest.fixture
+def other_call():
+    """Make another call of this process, and give its id."""
     scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
-    lost = good(ANSWERS[name], **{HEADER: "call-A"})
+    return "call-A"
+
+
+@every_write
+def test_reply_to_another_call_is_lost(name, other_call):
+    lost = good(ANSWERS[name], **{HEADER: other_call})
     driver = scripted_driver(lost, then=good(SHOWN.get(name), **{HEADER: "call-B"}))
     if name in SHOWN:
         assert driver.raw(name, correlation_id="call-B").parse().read_back
     else:
         driver.error(OutcomeUnknownError, name, correlation_id="call-B")
         assert len(driver.requests) == 1
-    refusal = reply(409, {"error": True, "code": "NO"}, **{HEADER: "call-A"})
-    scripted_driver(refusal, then=reply(404)).error(
-        OutcomeUnknownError, name, correlation_id="call-B"
-    )
+
+
+@every_write
+def test_refusal_of_another_call_is_lost(name, other_call):
+    refusal = reply(409, {"error": True, "code": "NO"}, **{HEADER: other_call})
+    driver = scripted_driver(refusal, then=reply(404))
+    driver.error(OutcomeUnknownError, name, correlation_id="call-B")
+
+
+def test_unknown_correlation_id_is_logged_once(caplog):
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
+    for _ in range(3):
+        driver.raw("catalogue.ports")
+    (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "another correlation id" in record.getMessage()
+    assert "gateway's own" not in record.getMessage()
 
 
 @given(st.lists(st.text(), max_size=60))
-def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(names):
+def test_ids_of_recent_calls_are_bounded(names):
     recent = RecentIds(most=10)
     for name in names:
         recent.add(name)

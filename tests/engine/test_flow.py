@@ -25,32 +25,46 @@ from tests.support.driven import SETTINGS, Driver
 from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
-from tests.support.tables import each
 
-ISSUED, PENDING = booking("ticketed", "Issued"), booking("issuance_due", "Pending")
+ISSUED = booking("ticketed", "Issued")
+PENDING = booking("issuance_due", "Pending")
 COURSES = {
     "bookings.create": (
         (refused, good(BOOKING_CREATED)),
         [
-            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
-            *(("Sleep", "not_sent"), ("Send", "unknown"), ("RunBlocking", "open")),
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
+            ("Send", "unknown"),
+            ("Sleep", "not_sent"),
+            ("Send", "unknown"),
+            ("RunBlocking", "open"),
         ],
     ),
     "bookings.confirm": (
         (refused, reset, good(PENDING), good(ISSUED)),
         [
-            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
-            *(("Sleep", "not_sent"), ("Send", "unknown"), ("Send", "unknown")),
-            *(("Sleep", "unknown"), ("Send", "unknown"), ("RunBlocking", "open")),
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
+            ("Send", "unknown"),
+            ("Sleep", "not_sent"),
+            ("Send", "unknown"),
+            ("Send", "unknown"),
+            ("Sleep", "unknown"),
+            ("Send", "unknown"),
+            ("RunBlocking", "open"),
         ],
     ),
 }
 """The replies to each write; its effects, with the state of the entry if the call stops there."""
-every_step = each(
-    ("name", "number"),
-    [(name, number) for name, (_, effects) in COURSES.items() for number in range(len(effects))],
+STEPS = [
+    pytest.param(name, number, id=f"{name} {number}")
+    for name, (_, effects) in COURSES.items()
+    for number in range(len(effects))
+]
+every_step = pytest.mark.parametrize(("name", "number"), STEPS)
+every_stop = pytest.mark.parametrize(
+    "stop", [KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError]
 )
-every_stop = each("stop", [KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError])
 
 
 class Stopped(Driver):
@@ -84,80 +98,112 @@ def stop_at(name, number, stop, replies=None):
     return driver, notes
 
 
-@every_stop
 @every_step
-def test_a_write_that_is_interrupted_is_on_record_and_told_as_known(name, number, stop, caplog):
+@every_stop
+def test_interrupted_write_is_recorded_as_known(name, number, stop, caplog):
     kind, state = COURSES[name][1][number]
     if state == "open" and issubclass(stop, Exception):
         return  # a recorder that fails does not take the result away
-    caplog.clear()
+
     driver, notes = stop_at(name, number, stop())
-    told = {
+    messages = {
         "unknown": [f"{name} was interrupted and may have happened (correlation id c-1)"],
         "open": [f"{name} was done when it was interrupted (correlation id c-1)"],
     }
-    assert caplog.messages == told.get(state or "", [])
+    assert caplog.messages == messages.get(state or "", [])
     assert driver.seen[number] == kind
     assert notes.states == ({} if state is None else {"entry-1": state})
     ends = ["RunBlocking"] if state not in (None, "open") else []
     assert driver.seen[number + 1 :] == ends
+
+
+@every_step
+def test_write_that_is_given_up_stays_open(name, number):
+    state = COURSES[name][1][number][1]
     _, notes = stop_at(name, number, GeneratorExit())
-    assert notes.states == ({} if state is None else {"entry-1": "open"}), "it is given up"
+    assert notes.states == ({} if state is None else {"entry-1": "open"})
 
 
-def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
+def test_interruption_after_the_result_is_logged(caplog):
+    """A transport reports it until the caller has the result."""
     driver = scripted_driver(good(BOOKING_CREATED))
     operation = described("bookings.create")
     context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
     driver.walk(run(operation, context))
-    report_interruption(operation, context)  # as a transport does until the caller has the result
-    (told,) = caplog.messages
-    assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
-    caplog.clear()
-    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
-        notes = Notes()
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
-        assert (notes.states, caplog.records) == ({}, [])
+    report_interruption(operation, context)
+    (message,) = caplog.messages
+    assert message == "bookings.create was done when it was interrupted (correlation id c-1)"
 
 
-@each("name", ["bookings.create", "mcp.create_booking"])
-def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
+@pytest.mark.parametrize(
+    "operation",
+    [
+        pytest.param(described("bookings.confirm", expect_total=1), id="guard"),
+        pytest.param(described("catalogue.ports"), id="read"),
+    ],
+)
+def test_interrupted_read_is_not_recorded(operation, caplog):
+    notes = Notes()
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, operation, journal=notes)
+    assert (notes.states, caplog.records) == ({}, [])
+
+
+@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking"])
+def test_interrupted_refresh_leaves_the_write_not_sent(name):
     driver, notes = stop_at(name, 3, KeyboardInterrupt(), [reply(401)])
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
     assert notes.states == {"entry-1": "not_sent"}
 
 
-@each(
-    ("facts", "state"),
-    [
-        ((), "not_sent"),
-        (("is_handed_over",), "unknown"),
-        (("is_handed_over", "is_sent"), "unknown"),
-        (("is_handed_over", "is_followed"), "not_sent"),
-        (("is_handed_over", "is_followed", "is_sent"), "unknown"),
-    ],
-)
-@each("name", COURSES)
-def test_a_request_that_was_interrupted_before_it_left_is_not_sent(name, facts, state):
-    def connecting(_):
-        for fact in ("is_handed_over", "is_followed", "is_sent"):
-            setattr(driver.effects[-1], fact, fact in facts)
+def driver_interrupted_after(steps, first):
+    """Return a driver whose second request takes some steps, and is interrupted then."""
+
+    def interrupt(_):
+        for step in ("is_handed_over", "is_followed", "is_sent"):
+            setattr(driver.effects[-1], step, step in steps)
         raise KeyboardInterrupt
 
-    driver, notes = scripted_driver(refused(), connecting), Notes()
+    driver = scripted_driver(first, interrupt)
+    return driver
+
+
+every_sending = pytest.mark.parametrize(
+    ("steps", "state"),
+    [
+        pytest.param((), "not_sent", id="not begun"),
+        pytest.param(("is_handed_over",), "unknown", id="handed over"),
+        pytest.param(("is_handed_over", "is_sent"), "unknown", id="sent"),
+        pytest.param(("is_handed_over", "is_followed"), "not_sent", id="followed"),
+        pytest.param(
+            ("is_handed_over", "is_followed", "is_sent"), "unknown", id="followed until it was sent"
+        ),
+    ],
+)
+
+
+@every_sending
+@pytest.mark.parametrize("name", COURSES)
+def test_request_interrupted_before_it_left_is_not_sent(name, steps, state):
+    driver = driver_interrupted_after(steps, refused())
+    notes = Notes()
     driver.error(KeyboardInterrupt, name, journal=notes)
     assert notes.states == {"entry-1": state}
-    if name == "bookings.confirm":  # a look that was interrupted changes no doubt
-        driver, notes = scripted_driver(reset(), connecting), Notes()
-        driver.error(KeyboardInterrupt, name, journal=notes)
-        assert notes.states == {"entry-1": "unknown"}
 
 
-@each("status", [409, 422])
+@every_sending
+def test_interrupted_look_changes_no_doubt(steps, state):
+    driver = driver_interrupted_after(steps, reset())
+    notes = Notes()
+    driver.error(KeyboardInterrupt, "bookings.confirm", journal=notes)
+    assert notes.states == {"entry-1": "unknown"}
+
+
+@pytest.mark.parametrize("status", [409, 422])
 @every_stop
-def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(status, stop, caplog):
-    notes, events = Notes(), []
+def test_interrupted_look_leaves_a_refusal_rejected(status, stop, caplog):
+    notes = Notes()
+    events = []
     driver = Stopped(2, stop(), [reply(status)])
     hooks = build_hooks({"outcome": [events.append]}, may_be_async=False)
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
@@ -168,7 +214,8 @@ def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(statu
 
 
 def test_validators_are_built_before_a_write_is_sent(monkeypatch):
-    driver, built = scripted_driver(good(BOOKING_CONFIRMATION)), []
+    driver = scripted_driver(good(BOOKING_CONFIRMATION))
+    built = []
 
     def note(model):
         built.append((model.__name__, len(driver.requests)))
@@ -207,34 +254,51 @@ def errors_of_all(kind, driver, seed, **changes):
 @given(seed=st.integers(0, 10**6), callers=st.integers(2, 5), over_mcp=st.booleans())
 def test_one_request_confirms_for_all(seed, callers, over_mcp):
     first = described("mcp.confirm_booking" if over_mcp else "bookings.confirm")
-    driver, notes = scripted_driver(good(CONFIRMED)), Notes()
+    driver = scripted_driver(good(CONFIRMED))
+    notes = Notes()
     outcomes = at_once(driver, seed, first, *[CONFIRM] * (callers - 1), journal=notes)
     assert [raw.parse().ticket_id for raw in outcomes] == ["t-1"] * callers
     assert len(driver.requests) == 1
     assert notes.states == {"entry-1": "done"}
-    driver = scripted_driver(reset(), good(booking()), good(ISSUED))
-    outcomes = at_once(driver, seed, *[CONFIRM] * 3)
-    assert all(raw.parse().read_back for raw in outcomes)
-    assert len(driver.requests) == 3, "one look after the other is enough for all"
 
 
 @with_seeds
-def test_each_has_errors_and_guards_of_its_own_and_other_changes_own_requests(seed):
+def test_one_look_after_another_is_enough_for_all(seed):
+    driver = scripted_driver(reset(), good(booking()), good(ISSUED))
+    outcomes = at_once(driver, seed, *[CONFIRM] * 3)
+    assert all(raw.parse().read_back for raw in outcomes)
+    assert len(driver.requests) == 3
+
+
+@with_seeds
+def test_refusal_is_raised_to_all(seed):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     for error in errors_of_all(sdk.BookingConfirmError, driver, seed):
         sent = driver.requests[0].headers["x-client-correlation-id"]
         assert (error.operation, error.outcome) == ("bookings.confirm", "rejected")
         assert error.correlation_id == sent
-    driver, notes = scripted_driver(reply(409), good(ISSUED)), Notes()
+
+
+@with_seeds
+def test_effect_that_was_there_is_told_to_all(seed):
+    driver = scripted_driver(reply(409), good(ISSUED))
+    notes = Notes()
     for error in errors_of_all(sdk.AlreadyDoneError, driver, seed, journal=notes):
         assert (error.outcome, error.result.ticket_id) == ("rejected", "t-1")
         assert isinstance(error.__cause__, sdk.ConflictError)
     assert notes.states == {"entry-1": "rejected"}
+
+
+@with_seeds
+def test_unknown_outcome_names_the_shared_entry(seed):
     driver = scripted_driver(reset(), reply(404))
     for error in errors_of_all(OutcomeUnknownError, driver, seed, journal=Notes()):
         assert error.entry_id == "entry-1"
 
+
+@with_seeds
+def test_each_caller_has_its_own_guard(seed):
     def answer(request):
         return good(booking() if request.method == "GET" else CONFIRMED)(request)
 
@@ -244,21 +308,37 @@ def test_each_has_errors_and_guards_of_its_own_and_other_changes_own_requests(se
     kinds = [type(outcome).__name__ for outcome in outcomes]
     assert kinds == ["RawResponse", "PriceChangedError", "RawResponse"]
     assert 1 <= [request.method for request in driver.requests].count("POST") <= 2
-    for first, second in (
-        (CONFIRM, described("bookings.confirm", booking_id="b-2")),
-        (CONFIRM, described("bookings.cancel")),
-        (
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(CONFIRM, described("bookings.confirm", booking_id="b-2"), id="booking"),
+        pytest.param(CONFIRM, described("bookings.cancel"), id="operation"),
+        pytest.param(
             described("tickets.mark_paid"),
             described("tickets.mark_paid", external_payment_ref="pay-2"),
+            id="argument",
         ),
-    ):
-        driver = scripted_driver(then=reply(403))
-        outcomes = at_once(driver, seed, first, second)
-        assert {type(outcome) for outcome in outcomes} == {sdk.PermissionDeniedError}
-        assert len(driver.requests) == 2
+    ],
+)
+@with_seeds
+def test_other_changes_have_their_own_requests(first, second, seed):
+    driver = scripted_driver(then=reply(403))
+    outcomes = at_once(driver, seed, first, second)
+    assert {type(outcome) for outcome in outcomes} == {sdk.PermissionDeniedError}
+    assert len(driver.requests) == 2
+
+
+@with_seeds
+def test_creates_share_no_request(seed):
     driver = scripted_driver(then=good(BOOKING_CREATED))
     at_once(driver, seed, *[described("bookings.create")] * 2, ahead=1)
     assert len(driver.requests) == 2
+
+
+@with_seeds
+def test_later_callers_share_no_earlier_request(seed):
     driver = scripted_driver(then=good(CONFIRMED))
     for _ in range(2):
         at_once(driver, seed, *[CONFIRM] * 2)
@@ -273,19 +353,21 @@ def key(operation, **changes):
     return effect.key if isinstance(effect, SingleFlight) else None
 
 
-@each("name", OPERATIONS)
-def test_only_changes_of_what_is_there_are_shared_by_address_token_and_content(name):
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in SHOWN])
+def test_what_no_read_shows_is_not_shared(name):
+    assert key(described(name)) is None
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_change_is_shared_by_address_token_content(name):
     operation = described(name)
-    if name not in SHOWN:
-        assert key(operation) is None
-        return
     assert key(operation) == key(described(name)) is not None
     assert key(operation) != key(operation, base_url="https://other.test")
     other = Secret("another-token")
     assert key(operation) != key(operation, token=other, organisation_token=other)
 
 
-def test_a_token_function_need_not_be_hashable_and_an_interrupted_refusal_names_its_call():
+def test_token_function_need_not_be_hashable():
     class Tokens:
         __hash__ = None
 
@@ -293,6 +375,9 @@ def test_a_token_function_need_not_be_hashable_and_an_interrupted_refusal_names_
             return "token"
 
     hash(key(CONFIRM, token=Secret(Tokens())))
+
+
+def test_interrupted_refusal_names_its_call():
     driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
     settings = {"journal": Notes(), "correlation_id": "c-1"}
     refusal = driver.error(KeyboardInterrupt, "bookings.create", **settings).__context__
@@ -301,7 +386,7 @@ def test_a_token_function_need_not_be_hashable_and_an_interrupted_refusal_names_
 
 
 @given(seed=st.integers(0, 10**6), is_seen=st.booleans(), after=st.integers(1, 3))
-def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
+def test_caller_who_joined_an_interrupted_one_reads_back(seed, is_seen, after):
     driver = scripted_driver(then=good(ISSUED if is_seen else booking("payment_due", "Pending")))
     together = Interleaved(driver, seed)
     flier, joined = (together.course(driver.steps(CONFIRM, SETTINGS)) for _ in range(2))
@@ -318,8 +403,8 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
     assert "POST" not in {request.method for request in driver.requests} or after == 1
 
 
-@each("name", SHOWN)
-def test_who_joined_knows_only_what_the_other_call_knows(name):
+@pytest.mark.parametrize("name", SHOWN)
+def test_caller_who_waits_too_long_knows_nothing(name):
     driver = scripted_driver()
     steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
     assert next(steps).until == 1005.0
@@ -329,6 +414,10 @@ def test_who_joined_knows_only_what_the_other_call_knows(name):
     assert info.value.subject
     assert info.value.attempts == ()
     assert driver.requests == []
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_joined_caller_has_the_outcome_of_the_other(name):
     steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     assert caught(sdk.ConnectionFailedError, steps.throw, refused()).outcome == "not_sent"

@@ -215,19 +215,19 @@ every_loop = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("name", mostly_long(WRITES, short=2))
-def test_what_is_said_of_a_write_is_true_whatever_two_of_its_effects_come_to(name, record_property):
+def test_report_is_true_after_two_troubles(name, record_property):
     walk(courses(name, 2, KeyboardInterrupt), record_property)
 
 
 @every_stop
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(name, stop, record_property):
+def test_report_is_true_wherever_a_write_is_interrupted(name, stop, record_property):
     walk(courses(name, 1, stop, stops_at_clock=True), record_property)
 
 
 @every_loop
 @every_write
-def test_what_is_said_of_a_write_is_true_of_interrupted_tasks(name, loop, stop, record_property):
+def test_report_is_true_of_interrupted_tasks(name, loop, stop, record_property):
     found = courses(name, 1, stop, stops_at_clock=stop is not Cancelled)
     walk_async(found, record_property, loop)
 
@@ -235,7 +235,7 @@ def test_what_is_said_of_a_write_is_true_of_interrupted_tasks(name, loop, stop, 
 @LONG
 @pytest.mark.timeout(600)
 @every_write
-def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(name, record_property):
+def test_report_is_true_on_every_course(name, record_property):
     most = MOST.get(name, TO_THE_END)
     walk(courses(name, most, KeyboardInterrupt, stops=1), record_property)
 
@@ -243,6 +243,6 @@ def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(name, record
 @LONG
 @pytest.mark.timeout(1200)
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_it_ends_after_a_trouble(name, record_property):
+def test_report_is_true_of_any_end_after_trouble(name, record_property):
     walk(courses(name, 2, KeyboardInterrupt, stops_at_clock=True), record_property)
     walk_async(courses(name, 2, Cancelled), record_property, "asyncio")

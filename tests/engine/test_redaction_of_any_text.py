@@ -109,7 +109,7 @@ WINDOW = redaction._LONGEST_SEARCH + redaction._LONGEST_MATCH + len(TOKEN)
 
 
 @pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
-def test_no_half_of_a_name_remains_at_a_cut(named):
+def test_no_half_name_remains_at_a_cut(named):
     redactor = Redactor([TOKEN], TRAVELLER)
     for before in range(WINDOW - len(named) - 2, WINDOW + 2):
         # The invisible characters leave the text, so that its end comes within what is shown.
@@ -156,7 +156,7 @@ def test_a_refusal_with_any_text_is_on_record(refusing, text, tmp_path):
         assert [entry.state for entry in journal.entries()] == ["rejected"]
 
 
-def test_a_lost_reply_with_any_text_is_read_back(refusing):
+def test_lost_reply_with_any_text_is_read_back(refusing):
     service = refusing(504, ODD["long entity"])
     with Ferry(TOKEN, base_url=service.url, deadline=20) as ferry:
         result = ferry.bookings.confirm(BOOKING["booking_id"])

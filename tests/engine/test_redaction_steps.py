@@ -55,7 +55,7 @@ def test_a_spelled_name_is_never_passed_over(spelling, name):
 @given(st.lists(names, max_size=3), st.from_regex(r"[A-Za-z0-9._:-]{1,60}", fullmatch=True))
 @example(["Zoé"], "req-zoe-1")
 @example(["Zoé"], "req-1")
-def test_an_id_that_names_nobody_is_shown_as_it_is(sent, request_id):
+def test_id_that_names_nobody_is_shown(sent, request_id):
     redactor = Redactor((), sent)
     assert redactor.may_name(request_id) or redactor.show(request_id) == request_id
 
@@ -66,12 +66,12 @@ def test_a_text_that_names_nobody_needs_no_patterns():
     assert (text, made.call_count) == ("No cabins are left", 0)
 
 
-def test_patterns_are_made_only_of_what_the_text_has():
+def test_patterns_are_made_of_what_is_there():
     letters = letters_of("Zoe is refused")
     assert len(_patterns_of(["Zoé", "Müller-Weiß", "1980-03-02", "XD998877"], letters)) == 1
 
 
-def test_a_day_needs_its_year_and_its_number():
+def test_day_needs_both_its_numbers():
     assert _patterns_of(["1980-03-17"], "cabin80") == set()
 
 

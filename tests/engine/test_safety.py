@@ -11,7 +11,6 @@ from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from tests.engine.replies import booking, ticket
 from tests.support.operations import OPERATIONS, UNCOVERED, described
-from tests.support.tables import each
 
 ONCE = {"not_sent", "rate_limited", "unauthorised"}
 WRITES = {
@@ -28,59 +27,80 @@ WRITES = {
 """Of each write: what it does, and the reads that show it, the best first."""
 
 
-def test_every_operation_has_its_row_in_a_fixed_table_and_what_is_read_back_says_what_was_seen():
+TOOLS = {
+    "search_availability": "mcp.search_availability",
+    "view_ticket": "mcp.view_ticket",
+    "create_booking": "mcp.create_booking",
+    "confirm_booking": "mcp.confirm_booking",
+    "cancel_ticket": "mcp.cancel_ticket",
+    "paint_ship": "mcp.call_tool",
+    "ports": "mcp.call_tool",
+    "list_tools": "mcp.call_tool",
+    "View_Ticket": "mcp.call_tool",
+    "call_tool": "mcp.call_tool",
+}
+"""Names of tools, known or not, and the operation that each counts as."""
+
+
+def test_every_operation_has_a_row():
     assert not UNCOVERED
     assert SAFETY.keys() == {*OPERATIONS}
-    assert {name for name, row in SAFETY.items() if not row.is_read} == WRITES.keys()
     assert {row.kind for row in SAFETY.values()} == {"read", "write"}
+
+
+def test_every_write_is_in_the_tables_here():
+    assert {name for name, row in SAFETY.items() if not row.is_read} == WRITES.keys()
     shown = {name for name, row in SAFETY.items() if row.confirmed_by}
     assert shown == SHOWN_BY_A_BOOKING.keys() | SHOWN_BY_A_TICKET.keys()
+
+
+def test_table_cannot_be_changed():
     assert isinstance(SAFETY, Mapping)
     with pytest.raises(TypeError):
         SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
     with pytest.raises(FrozenInstanceError):
         SAFETY["bookings.create"].kind = "read"
-    known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
-    unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
-    for tool in {*known, *unknown}:
-        row = SAFETY["mcp.call_tool" if tool in unknown else f"mcp.{tool}"]
-        assert safety_of_tool(tool) is row, tool
-        operation = described("mcp.call_tool", name=tool, arguments={})
-        assert operation.safety is row, tool
-        assert (operation.write is None) == row.is_read, tool
-    cancelled, voided = seen_ticket("Canceled"), seen_booking("voided", "Canceled")
-    no_refund = {"booking_id": "b-1", "refund_amount": None, "refund_shortfall": None}
-    of_ticket = {"status": "cancelled", "ticket_id": "t-1"}
-    paid = {"payment_status": "paid", "ticket_id": "t-1"}
-    for name, changes, seen, facts in (
-        ("bookings.cancel", {}, voided, {"status": "cancelled", **no_refund}),
-        ("tickets.cancel", {}, cancelled, of_ticket),
-        ("mcp.cancel_ticket", {}, cancelled, of_ticket),
-        ("tickets.mark_paid", {}, None, paid),
-        ("tickets.mark_paid", {"booking_id": "b-1"}, None, paid),
-    ):
-        result = read_back(name, **changes).result(seen)
-        assert {fact: getattr(result, fact) for fact in facts} == facts, name
-        assert result.read_back
 
 
-@each("name", OPERATIONS)
-def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done(name):
-    row, operation = SAFETY[name], described(name)
+@pytest.mark.parametrize(("tool", "operation"), TOOLS.items())
+def test_unknown_tool_counts_as_a_write(tool, operation):
+    row = SAFETY[operation]
+    assert safety_of_tool(tool) is row
+    call = described("mcp.call_tool", name=tool, arguments={})
+    assert call.safety is row
+    assert (call.write is None) == row.is_read
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation_carries_its_row(name):
+    row = SAFETY[name]
+    operation = described(name)
     assert row.operation == operation.name == name
     assert operation.safety is row
     assert (operation.write is not None) == (name in WRITES)
-    if name not in WRITES:
-        assert row.retry_on == {*ONCE, "lost"}
-        assert (row.effect, row.confirmed_by) == (None, ())
-        return
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in WRITES])
+def test_read_may_always_be_sent_again(name):
+    row = SAFETY[name]
+    assert row.retry_on == {*ONCE, "lost"}
+    assert (row.effect, row.confirmed_by) == (None, ())
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_write_is_sent_again_if_nothing_was_done(name):
+    row = SAFETY[name]
     assert row.retry_on == ONCE
     assert (row.effect, [proof.read for proof in row.confirmed_by]) == WRITES[name]
-    for proof in row.confirmed_by:
+
+
+@pytest.mark.parametrize("name", [name for name, (_, reads) in WRITES.items() if reads])
+def test_proof_is_a_read_by_a_known_id(name):
+    for proof in SAFETY[name].confirmed_by:
         assert SAFETY[proof.read].is_read
         assert proof.stages or proof.tickets or proof.payment
-        named = described(name, booking_id="b-1") if "booking" in proof.read else operation
-        assert proof.subject in named.write.subject
+        of_booking = {"booking_id": "b-1"} if "booking" in proof.read else {}
+        assert proof.subject in described(name, **of_booking).write.subject
 
 
 STAGES = [*Stage, Stage("moored")]
@@ -108,17 +128,18 @@ def read_back(name, **changes):
     return described(name, **changes).write.read_back
 
 
-def seen_booking(*facts, **changes):
-    return Booking.model_validate(booking(*facts, **changes))
+def seen_booking(stage, *statuses, **changes):
+    return Booking.model_validate(booking(stage, *statuses, **changes))
 
 
 def seen_ticket(status):
     return Ticket.model_validate(ticket(status))
 
 
-@each("stage", STAGES)
-@each("name", SHOWN_BY_A_BOOKING)
-def test_a_booking_shows_an_effect_by_its_stage_its_payment_or_all_its_tickets(name, stage):
+# Both parameters as one: the quick tests run every pair of a table with one parameter.
+@pytest.mark.parametrize(("name", "stage"), [*product(SHOWN_BY_A_BOOKING, STAGES)])
+def test_booking_shows_an_effect(name, stage):
+    """By its stage, its payment, or all its tickets."""
     tickets, words = SHOWN_BY_A_BOOKING[name]
     back = read_back(name, booking_id="b-1")
     for payment, first, second in product(PAYMENTS, STATUSES, [tickets, "Pending", "Painted"]):
@@ -129,31 +150,100 @@ def test_a_booking_shows_an_effect_by_its_stage_its_payment_or_all_its_tickets(n
             or first == second == tickets
             or (name == "tickets.mark_paid" and first == tickets)
         )
+
+
+@pytest.mark.parametrize(("name", "stage"), [*product(SHOWN_BY_A_BOOKING, STAGES)])
+def test_booking_without_tickets_shows_cancellations_alone(name, stage):
     empty = seen_booking(stage, payment_status="paid")
-    assert back.shows(empty) == ((name, stage) == ("bookings.cancel", "voided"))
-    if name in REFUTED_BY_A_BOOKING:
-        (proof, *_) = SAFETY[name].confirmed_by
-        seen = seen_booking(stage, "Blocked", payment_status="promised")
-        assert proof.is_refuted_by(seen) == (stage in REFUTED_BY_A_BOOKING[name])
+    shows = read_back(name, booking_id="b-1").shows(empty)
+    assert shows == ((name, stage) == ("bookings.cancel", "voided"))
 
 
-@each("status", STATUSES)
-@each("name", SHOWN_BY_A_TICKET)
-def test_a_ticket_shows_an_effect_by_its_status(name, status):
-    seen = seen_ticket(status)
-    assert read_back(name).shows(seen) == (status == SHOWN_BY_A_TICKET[name])
-    if "cancel" in name:
-        for proof in SAFETY[name].confirmed_by:
-            assert proof.is_refuted_by(seen) == (status in {"Issued", "Blocked"})
+@pytest.mark.parametrize(("name", "stage"), [*product(REFUTED_BY_A_BOOKING, STAGES)])
+def test_booking_refutes_an_effect_by_its_stage(name, stage):
+    (proof, *_) = SAFETY[name].confirmed_by
+    seen = seen_booking(stage, "Blocked", payment_status="promised")
+    assert proof.is_refuted_by(seen) == (stage in REFUTED_BY_A_BOOKING[name])
 
 
-@each("name", ["bookings.confirm", "mcp.confirm_booking"])
-def test_a_confirmation_read_back_names_the_first_ticket_that_is_issued(name):
-    for first, second, named in (
-        *(("Issued", "Issued", "t-1"), ("Canceled", "Issued", "t-2")),
+@pytest.mark.parametrize(("name", "status"), [*product(SHOWN_BY_A_TICKET, STATUSES)])
+def test_ticket_shows_an_effect_by_its_status(name, status):
+    assert read_back(name).shows(seen_ticket(status)) == (status == SHOWN_BY_A_TICKET[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [*product(["tickets.cancel", "mcp.cancel_ticket"], STATUSES)]
+)
+def test_ticket_refutes_a_cancellation_by_its_status(name, status):
+    for proof in SAFETY[name].confirmed_by:
+        assert proof.is_refuted_by(seen_ticket(status)) == (status in {"Issued", "Blocked"})
+
+
+# The result that is made of the record
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "seen", "expected"),
+    [
+        pytest.param(
+            "bookings.cancel",
+            {},
+            seen_booking("voided", "Canceled"),
+            {
+                "status": "cancelled",
+                "booking_id": "b-1",
+                "refund_amount": None,
+                "refund_shortfall": None,
+            },
+            id="bookings.cancel",
+        ),
+        pytest.param(
+            "tickets.cancel",
+            {},
+            seen_ticket("Canceled"),
+            {"status": "cancelled", "ticket_id": "t-1"},
+            id="tickets.cancel",
+        ),
+        pytest.param(
+            "mcp.cancel_ticket",
+            {},
+            seen_ticket("Canceled"),
+            {"status": "cancelled", "ticket_id": "t-1"},
+            id="mcp.cancel_ticket",
+        ),
+        pytest.param(
+            "tickets.mark_paid",
+            {},
+            None,
+            {"payment_status": "paid", "ticket_id": "t-1"},
+            id="tickets.mark_paid",
+        ),
+        pytest.param(
+            "tickets.mark_paid",
+            {"booking_id": "b-1"},
+            None,
+            {"payment_status": "paid", "ticket_id": "t-1"},
+            id="tickets.mark_paid of a booking",
+        ),
+    ],
+)
+def test_result_says_what_the_record_shows(name, changes, seen, expected):
+    result = read_back(name, **changes).result(seen)
+    assert {member: getattr(result, member) for member in expected} == expected
+    assert result.read_back
+
+
+@pytest.mark.parametrize("name", ["bookings.confirm", "mcp.confirm_booking"])
+@pytest.mark.parametrize(
+    ("first", "second", "ticket_id"),
+    [
+        ("Issued", "Issued", "t-1"),
+        ("Canceled", "Issued", "t-2"),
         ("Canceled", "Pending", "t-1"),
-    ):
-        result = read_back(name).result(seen_booking("ticketed", first, second))
-        assert (result.booking_id, result.status, result.ticket_id) == ("b-1", "confirmed", named)
-        assert result.ticket_number == "CTN-0001"
-        assert result.read_back
+    ],
+)
+def test_confirmation_names_the_first_issued_ticket(name, first, second, ticket_id):
+    result = read_back(name).result(seen_booking("ticketed", first, second))
+    assert (result.booking_id, result.status, result.ticket_id) == ("b-1", "confirmed", ticket_id)
+    assert result.ticket_number == "CTN-0001"
+    assert result.read_back

@@ -1,20 +1,16 @@
-"""What a client is told, where from, and what of it goes over the wire."""
+"""The settings of a client: where they come from, and what of them goes over the wire."""
 
 import anyio
 import anyio.lowlevel
 import httpx
+import pytest
 
 import ferry_sdk
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
 from ferry_sdk.client import transport_of
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
-from tests.support.tables import each
 
 PORTS = httpx.Response(200, json={"ports": []})
-ELSEWHERE = (
-    *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
-    *("notlocalhost", "[fe80::1]", "169.254.169.254"),
-)
 
 
 def request_of(clients, **settings):
@@ -33,66 +29,123 @@ def payment_of(clients, **settings):
     return service.requests[-1]
 
 
-def test_the_environment_fills_gaps_and_what_is_missing_or_bad_is_named(clients, monkeypatch):
-    known = {"TOKEN": "env-token", "BASE_URL": "https://env.example", "LANGUAGE": "it"}
-    for name, value in (known | {"ORGANISATION_TOKEN": "env-org"}).items():
-        monkeypatch.setenv(f"FERRY_{name}", value)
+# The environment
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Set every variable that stands in for an argument."""
+    monkeypatch.setenv("FERRY_TOKEN", "env-token")
+    monkeypatch.setenv("FERRY_BASE_URL", "https://env.example")
+    monkeypatch.setenv("FERRY_LANGUAGE", "it")
+    monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "env-org")
+
+
+def test_environment_fills_gaps(clients, environment):
     request = request_of(clients, token=None, base_url=None)
     assert str(request.url) == "https://env.example/api/port"
     assert request.headers["authorization"] == "Bearer env-token"
     assert request.headers["accept-language"] == "it"
     assert payment_of(clients).headers["authorization"] == "Bearer env-org"
+
+
+def test_argument_replaces_the_environment(clients, environment):
     request = request_of(clients, language="el")
     assert str(request.url) == f"{URL}/api/port"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["accept-language"] == "el"
-    paid = payment_of(clients, organisation_token="org-argument")
-    assert paid.headers["authorization"] == "Bearer org-argument"
-    for name in ("TOKEN", "BASE_URL", "LANGUAGE", "ORGANISATION_TOKEN"):
-        monkeypatch.delenv(f"FERRY_{name}")
-    for name, settings in (
-        *(("token", {"base_url": URL}), ("token", {"token": "", "base_url": URL})),
-        *(("base_url", {"token": "t"}), ("base_url", {"token": "t", "base_url": ""})),
-    ):
-        for kind in (Ferry, AsyncFerry):
-            error = caught(ConfigurationError, kind, **settings)
-            assert f"{name}=… or FERRY_{name.upper()}" in str(error)
-            assert error.outcome == "not_sent"
+    payment = payment_of(clients, organisation_token="org-argument")
+    assert payment.headers["authorization"] == "Bearer org-argument"
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        pytest.param("token", {"base_url": URL}, id="no token"),
+        pytest.param("token", {"token": "", "base_url": URL}, id="empty token"),
+        pytest.param("base_url", {"token": "t"}, id="no address"),
+        pytest.param("base_url", {"token": "t", "base_url": ""}, id="empty address"),
+    ],
+)
+def test_missing_setting_is_named(kind, name, settings):
+    error = caught(ConfigurationError, kind, **settings)
+    assert f"{name}=… or FERRY_{name.upper()}" in str(error)
+    assert error.outcome == "not_sent"
+
+
+def test_invalid_variable_is_named(monkeypatch):
     monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
     assert "base_url" in str(caught(ConfigurationError, Ferry, "t"))
-    monkeypatch.delenv("FERRY_BASE_URL")
+
+
+def test_missing_organisation_token_is_named(clients):
     error = caught(ConfigurationError, payment_of, clients)
     assert "organisation_token=… or FERRY_ORGANISATION_TOKEN" in str(error)
     assert error.operation == "tickets.mark_paid"
 
 
-@each("host", ["localhost:1", "127.0.0.1", "[::1]:80", "a.localhost", *ELSEWHERE])
-def test_plain_http_is_fine_on_this_machine_and_needs_to_be_allowed_elsewhere(host):
-    if host in ELSEWHERE:
-        error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
-        assert "allow_http=True" in str(error)
-    Ferry("t", base_url=f"http://{host}", allow_http=host in ELSEWHERE)
+# The address
 
 
-@each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/", f"{URL}/@shop/"])
-def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:80", "a.localhost"])
+def test_plain_http_is_accepted_on_this_machine(host):
+    Ferry("t", base_url=f"http://{host}", allow_http=False)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "ferry.example",
+        "10.0.0.1",
+        "[::]",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "notlocalhost",
+        "[fe80::1]",
+        "169.254.169.254",
+    ],
+)
+def test_plain_http_elsewhere_must_be_allowed(host):
+    error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
+    assert "allow_http=True" in str(error)
+    Ferry("t", base_url=f"http://{host}", allow_http=True)
+
+
+@pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/", f"{URL}/@shop/"])
+def test_address_may_end_in_slashes(clients, url):
     assert str(request_of(clients, base_url=url).url) == f"{url.rstrip('/')}/api/port"
 
 
-def test_a_header_is_sent_once_limits_reach_the_connection_and_a_callers_client_stays_open(clients):
+# The request
+
+
+def test_header_is_sent_once(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
     ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
     assert service.requests[0].headers.get_list("x-agency") == ["A2"]
     assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
 
-    def seen(**settings):
-        return request_of(clients, **settings).extensions["timeout"]
 
-    parts = {"connect": 1, "read": 2, "write": 3, "pool": 4}
-    assert seen(timeout=ferry_sdk.Timeout(**parts)) == parts
-    assert [seen(timeout=limit)["read"] for limit in (7, None)] == [7, None]
-    assert seen()["read"] == 30
+PARTS = {"connect": 1, "read": 2, "write": 3, "pool": 4}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        pytest.param({"timeout": ferry_sdk.Timeout(**PARTS)}, PARTS, id="parts"),
+        pytest.param({"timeout": 7}, {"read": 7}, id="number"),
+        pytest.param({"timeout": None}, {"read": None}, id="none"),
+        pytest.param({}, {"read": 30}, id="default"),
+    ],
+)
+def test_timeout_reaches_the_connection(clients, settings, expected):
+    sent = request_of(clients, **settings).extensions["timeout"]
+    assert {part: sent[part] for part in expected} == expected
+
+
+def test_http_client_of_a_caller_stays_open(clients):
     http_client = clients.http_client(transport=httpx.MockTransport(Exchanges(PORTS)))
     with clients("t", base_url=URL, http_client=http_client) as ferry:
         ask_ports(ferry)
@@ -100,75 +153,159 @@ def test_a_header_is_sent_once_limits_reach_the_connection_and_a_callers_client_
     ask_ports(ferry)
 
 
-def test_a_view_has_its_own_settings_only_tightens_read_only_and_awaits_async_functions(clients):
+# Views
+
+
+def test_view_has_its_own_settings(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
-    view = ferry.with_options(
-        language="it", extra_headers={"x-b": "2", "x-c": "2"}, correlation_id="c-1"
-    )
-    cleared = view.with_options(language=None, correlation_id=None)
-    for one in (view, ferry, view.with_options(max_retries=0), cleared):
-        ask_ports(one)
+    view = ferry.with_options(language="it", extra_headers={"x-b": "2", "x-c": "2"})
+    for client in (view, ferry, view.with_options(max_retries=0), view.with_options(language=None)):
+        ask_ports(client)
+
     names = ("accept-language", "x-a", "x-b", "x-c")
-    seen = [[request.headers.get(name) for name in names] for request in service.requests]
-    of_view = ["it", "1", "2", "2"]
-    assert seen == [of_view, ["fr", "1", "1", None], of_view, [None, *of_view[1:]]]
+    sent = [[request.headers.get(name) for name in names] for request in service.requests]
+    assert sent == [
+        ["it", "1", "2", "2"],
+        ["fr", "1", "1", None],
+        ["it", "1", "2", "2"],
+        [None, "1", "2", "2"],
+    ]
+
+
+def test_view_has_its_own_correlation_id(clients):
+    service = Exchanges(PORTS)
+    ferry = client_of(clients, service)
+    view = ferry.with_options(correlation_id="c-1")
+    for client in (
+        view,
+        ferry,
+        view.with_options(max_retries=0),
+        view.with_options(correlation_id=None),
+    ):
+        ask_ports(client)
     of_view, of_client, of_second, of_cleared = correlation_ids(service)
     assert of_view == of_second == "c-1"
     assert "c-1" not in (of_client, of_cleared)
+
+
+def read_only_view(clients, service):
+    return client_of(clients, service).with_options(read_only=True)
+
+
+def read_only_client(clients, service):
+    return client_of(clients, service, read_only=True)
+
+
+@pytest.mark.parametrize("reader_of", [read_only_view, read_only_client])
+def test_read_only_client_cannot_be_made_writable(clients, reader_of):
+    reader = reader_of(clients, Exchanges(PORTS))
+    error = caught(InvalidInputError, reader.with_options, read_only=False)
+    assert error.field == "read_only"
+
+
+@pytest.mark.parametrize("reader_of", [read_only_view, read_only_client])
+def test_view_of_a_reader_sends_reads_alone(clients, reader_of):
     service = Exchanges(PORTS)
-    writer = client_of(clients, service)
-    writer.with_options(read_only=False)
-    readers = writer.with_options(read_only=True), client_of(clients, service, read_only=True)
-    for reader in readers:
-        error = caught(InvalidInputError, reader.with_options, read_only=False)
-        assert error.field == "read_only"
-        again = reader.with_options(language="fr").with_options(read_only=True)
-        caught(ReadOnlyError, again.bookings.confirm, "b-1")
-        caught(ReadOnlyError, again.mcp.confirm_booking, "b-1")
-        ask_ports(again)
+    reader = reader_of(clients, service)
+    view = reader.with_options(language="fr").with_options(read_only=True)
+    caught(ReadOnlyError, view.bookings.confirm, "b-1")
+    caught(ReadOnlyError, view.mcp.confirm_booking, "b-1")
+    ask_ports(view)
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
-    async def give():
-        await anyio.lowlevel.checkpoint()
-        return "awaited"
 
-    service = Exchanges(PORTS)
-    if clients.is_async:
-        ask_ports(client_of(clients, service, token=give))
-        assert service.requests[0].headers["authorization"] == "Bearer awaited"
-        return
-    for name in ("token", "organisation_token"):
-        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
-        assert str(error) == f"{name}: an async function needs AsyncFerry"
-    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
-    error = caught(ConfigurationError, ask_ports, hidden)
-    assert (str(error), service.requests) == ("token: an async function needs AsyncFerry", [])
+def test_writable_client_may_be_told_so_again(clients):
+    client_of(clients, Exchanges(PORTS)).with_options(read_only=False)
 
 
-@each("max_retries", [0, 3])
-def test_a_view_has_its_own_number_of_attempts(clients, max_retries):
+@pytest.mark.parametrize("max_retries", [0, 3])
+def test_view_has_its_own_number_of_attempts(clients, max_retries):
     service = Exchanges(httpx.Response(503, headers={"retry-after": "0"}))
     view = client_of(clients, service).with_options(max_retries=max_retries)
     caught(ferry_sdk.ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1
 
 
-def test_the_environment_makes_clients_of_other_machines_read_only(clients, monkeypatch):
-    here, there = "http://127.0.0.1:9", "https://ferry.example"
-    for value, url, is_read_only in (
-        *(("1", there, True), ("true", there, True), ("1", "https://localhost.example", True)),
-        *(("1", here, False), ("1", "http://[::1]:9", False), ("0", there, False)),
-        ("", there, False),
-    ):
-        monkeypatch.setenv("FERRY_READ_ONLY", value)
-        service = Exchanges(httpx.Response(404, json={}))
-        ferry = client_of(clients, service, base_url=url, read_only=False)
-        for client in (ferry, ferry.with_options(language="fr")):
-            kind = ReadOnlyError if is_read_only else ferry_sdk.NotFoundError
-            error = caught(kind, client.bookings.confirm, "b-1")
-            assert not is_read_only or "FERRY_READ_ONLY" in str(error)
-        assert bool(service.requests) != is_read_only, (value, url)
+# Async functions
+
+
+async def give_token():
+    await anyio.lowlevel.checkpoint()
+    return "awaited"
+
+
+def test_async_token_function_needs_an_async_client(clients):
+    service = Exchanges(PORTS)
+    if clients.is_async:
+        ask_ports(client_of(clients, service, token=give_token))
+        assert service.requests[0].headers["authorization"] == "Bearer awaited"
+        return
+    error = caught(ConfigurationError, client_of, clients, service, token=give_token)
+    assert str(error) == "token: an async function needs AsyncFerry"
+
+
+@pytest.mark.parametrize("name", ["token", "organisation_token"])
+def test_sync_client_refuses_an_async_function(name):
+    error = caught(ConfigurationError, Ferry, **{"token": "t", "base_url": URL, name: give_token})
+    assert str(error) == f"{name}: an async function needs AsyncFerry"
+
+
+def test_hidden_async_function_fails_with_the_call():
+    service = Exchanges(PORTS)
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        ferry = Ferry(
+            lambda: give_token(),  # noqa: PLW0108 -- it does not show that it is async
+            base_url=URL,
+            http_client=http_client,
+        )
+        error = caught(ConfigurationError, ask_ports, ferry)
+    assert (str(error), service.requests) == ("token: an async function needs AsyncFerry", [])
+
+
+# Read-only by the environment
+
+
+def confirm_in_environment(clients, monkeypatch, value, url, kind):
+    """Confirm by a client and by its view; return their errors and the requests.
+
+    ``FERRY_READ_ONLY`` is set, and the argument says that the client is writable.
+    """
+    monkeypatch.setenv("FERRY_READ_ONLY", value)
+    service = Exchanges(httpx.Response(404, json={}))
+    ferry = client_of(clients, service, base_url=url, read_only=False)
+    view = ferry.with_options(language="fr")
+    errors = [caught(kind, client.bookings.confirm, "b-1") for client in (ferry, view)]
+    return errors, service.requests
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        ("1", "https://ferry.example"),
+        ("true", "https://ferry.example"),
+        ("1", "https://localhost.example"),
+    ],
+)
+def test_environment_makes_clients_read_only(clients, monkeypatch, value, url):
+    errors, requests = confirm_in_environment(clients, monkeypatch, value, url, ReadOnlyError)
+    assert all("FERRY_READ_ONLY" in str(error) for error in errors)
+    assert requests == []
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        pytest.param("1", "http://127.0.0.1:9", id="this machine"),
+        pytest.param("1", "http://[::1]:9", id="this machine by IPv6"),
+        pytest.param("0", "https://ferry.example", id="0"),
+        pytest.param("", "https://ferry.example", id="empty"),
+    ],
+)
+def test_environment_leaves_clients_writable(clients, monkeypatch, value, url):
+    kind = ferry_sdk.NotFoundError
+    _, requests = confirm_in_environment(clients, monkeypatch, value, url, kind)
+    assert requests
 
 
 THIS_MACHINE = [
@@ -200,63 +337,114 @@ MAY_BE_ELSEWHERE = [
 ]
 
 
-@each(
-    ("url", "is_read_only"),
-    [*((url, False) for url in THIS_MACHINE), *((url, True) for url in MAY_BE_ELSEWHERE)],
-)
-def test_read_only_exempts_this_machine_alone(monkeypatch, url, is_read_only):
+@pytest.fixture
+def read_only(monkeypatch):
+    """Set ``FERRY_READ_ONLY``."""
     monkeypatch.setenv("FERRY_READ_ONLY", "1")
+
+
+def is_read_only(url):
     with Ferry("t", base_url=url, allow_http=True) as ferry:
-        assert transport_of(ferry).settings.read_only is is_read_only
+        return transport_of(ferry).settings.read_only
 
 
-@each(
-    ("proxies", "url", "is_read_only"),
+@pytest.mark.parametrize("url", THIS_MACHINE)
+def test_read_only_exempts_this_machine(read_only, url):
+    assert not is_read_only(url)
+
+
+@pytest.mark.parametrize("url", MAY_BE_ELSEWHERE)
+def test_read_only_exempts_no_other_machine(read_only, url):
+    assert is_read_only(url)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "url", "expected"),
     [
-        ({"HTTPS_PROXY": "http://proxy.example:3128"}, "https://localhost", True),
-        ({"ALL_PROXY": "http://proxy.example:3128"}, "https://127.0.0.1", True),
-        (
+        pytest.param(
+            {"HTTPS_PROXY": "http://proxy.example:3128"}, "https://localhost", True, id="https"
+        ),
+        pytest.param(
+            {"ALL_PROXY": "http://proxy.example:3128"}, "https://127.0.0.1", True, id="all"
+        ),
+        pytest.param(
             {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "localhost"},
             "https://localhost",
             False,
+            id="direct by name",
         ),
-        ({"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "a, *"}, "https://127.0.0.1", False),
-        ({"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "host"}, "https://localhost", True),
-        ({"HTTP_PROXY": "http://proxy.example:3128"}, "https://localhost", False),
-        ({"ALL_PROXY": "http://proxy.example:3128"}, "http://localhost", False),
+        pytest.param(
+            {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "a, *"},
+            "https://127.0.0.1",
+            False,
+            id="all direct",
+        ),
+        pytest.param(
+            {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "host"},
+            "https://localhost",
+            True,
+            id="direct by a pattern",
+        ),
+        pytest.param(
+            {"HTTP_PROXY": "http://proxy.example:3128"}, "https://localhost", False, id="http"
+        ),
+        pytest.param(
+            {"ALL_PROXY": "http://proxy.example:3128"},
+            "http://localhost",
+            False,
+            id="plain http to this machine",
+        ),
     ],
 )
-def test_read_only_exempts_no_name_behind_a_proxy(monkeypatch, proxies, url, is_read_only):
-    with monkeypatch.context() as environment:
-        environment.setenv("FERRY_READ_ONLY", "1")
-        for name, value in proxies.items():
-            environment.setenv(name, value)
-        with Ferry("t", base_url=url) as ferry:
-            assert transport_of(ferry).settings.read_only is is_read_only
+def test_read_only_exempts_no_name_behind_a_proxy(read_only, monkeypatch, proxies, url, expected):
+    for name, value in proxies.items():
+        monkeypatch.setenv(name, value)
+    assert is_read_only(url) is expected
+
+
+# Correlation ids
 
 
 def correlation_ids(service):
     return [request.headers["x-client-correlation-id"] for request in service.requests]
 
 
-def test_a_block_gives_its_calls_an_id_and_blocks_nest():
+@pytest.fixture
+def ferry_with_requests():
+    """Give a client and the service that has its requests."""
     service = Exchanges(PORTS)
     with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client)
-        with ferry_sdk.correlation("outer") as given:
-            assert given == "outer"
-            ask_ports(ferry)
-            with ferry_sdk.correlation("inner"):
-                ask_ports(ferry)
-            ask_ports(ferry)
-            ask_ports(ferry.with_options(correlation_id="option"))
+        yield Ferry("t", base_url=URL, http_client=http_client), service
+
+
+def test_block_gives_its_calls_an_id(ferry_with_requests):
+    ferry, service = ferry_with_requests
+    with ferry_sdk.correlation("outer") as correlation_id:
+        assert correlation_id == "outer"
         ask_ports(ferry)
-    *inside, after = correlation_ids(service)
-    assert inside == ["outer", "inner", "outer", "option"]
-    assert after not in inside
+    ask_ports(ferry)
+    inside, after = correlation_ids(service)
+    assert inside == "outer"
+    assert after != "outer"
 
 
-@each("backend", ["asyncio", "trio"])
+def test_blocks_of_correlation_nest(ferry_with_requests):
+    ferry, service = ferry_with_requests
+    with ferry_sdk.correlation("outer"):
+        with ferry_sdk.correlation("inner"):
+            ask_ports(ferry)
+        ask_ports(ferry)
+    assert correlation_ids(service) == ["inner", "outer"]
+
+
+def test_option_replaces_the_id_of_a_block(ferry_with_requests):
+    ferry, service = ferry_with_requests
+    with ferry_sdk.correlation("outer"):
+        ask_ports(ferry.with_options(correlation_id="option"))
+    assert correlation_ids(service) == ["option"]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_tasks_keep_their_own_id(backend):
     service = Exchanges(PORTS)
     seen = {}

@@ -1,8 +1,9 @@
 """Every write with a good answer to it, and what shows the effect of those that a read shows."""
 
+import pytest
+
 from tests.engine.replies import booking, ticket
 from tests.support import samples
-from tests.support.tables import each
 
 ANSWERS = {
     "bookings.create": samples.BOOKING_CREATED,
@@ -24,5 +25,5 @@ SHOWN = {
     "mcp.cancel_ticket": ticket("Canceled"),
 }
 
-every_write = each("name", ANSWERS)
-every_shown = each("name", SHOWN)
+every_write = pytest.mark.parametrize("name", ANSWERS)
+every_shown = pytest.mark.parametrize("name", SHOWN)

@@ -11,7 +11,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from ferry_sdk import Ferry, FerryError, ResponseEvent, otel
-from ferry_sdk._engine import context
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk.journal import Journal
 from tests.support.mcp_samples import PASSENGERS, SELECTION, failure
@@ -154,7 +153,8 @@ PLAIN_ID = "gw-7Q2.k:41"
 @pytest.fixture
 def redactors():
     """Count the redactors that are made."""
-    with patch.object(context, "Redactor", wraps=Redactor) as made:
+    initialise = Redactor.__init__
+    with patch.object(Redactor, "__init__", autospec=True, side_effect=initialise) as made:
         yield made
 
 

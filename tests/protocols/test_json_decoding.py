@@ -17,35 +17,36 @@ from ferry_sdk._protocols import json_body
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models.base import LongNumber
 from tests.support.costs import Costs, counting
-from tests.support.tables import each
 from tests.support.tiers import examples
 
 KEPT = [
-    *("137.50000000000003", "-0.12345678901234568", "1.234567890123457e-05", "1e+16"),
-    *("12345678901234567890", "-12345678901234567890", "0.30000000000000004", "123456.78901234567"),
+    "137.50000000000003",
+    "-0.12345678901234568",
+    "1.234567890123457e-05",
+    "1e+16",
+    "12345678901234567890",
+    "-12345678901234567890",
+    "0.30000000000000004",
+    "123456.78901234567",
 ]
 LOST = [
-    *(
-        "0.1000000000000000055",
-        "0.10000000000000001",
-        "137.500000000000030",
-        "-0.10000000000000001",
-    ),
-    *(
-        "12345678901234567.5",
-        "12345678901234567e-2",
-        "1234567890.1234567890E5",
-        "100000000000000.00",
-    ),
+    "0.1000000000000000055",
+    "0.10000000000000001",
+    "137.500000000000030",
+    "-0.10000000000000001",
+    "12345678901234567.5",
+    "12345678901234567e-2",
+    "1234567890.1234567890E5",
+    "100000000000000.00",
 ]
 IN_TEXTS = [
-    *(
-        '"12345678901234567.5"',
-        '"4111111111111111"',
-        '"id 20260714-002000-12345"',
-        '"eeeeeeeeeeeeeeee"',
-    ),
-    *('"x 1.2.3.4.5.6.7.8.9.0.1"', '"12345678-1234-1234"', '"----------------"'),
+    '"12345678901234567.5"',
+    '"4111111111111111"',
+    '"id 20260714-002000-12345"',
+    '"eeeeeeeeeeeeeeee"',
+    '"x 1.2.3.4.5.6.7.8.9.0.1"',
+    '"12345678-1234-1234"',
+    '"----------------"',
 ]
 SAILINGS = 1000
 SEPARATORS = [
@@ -115,7 +116,7 @@ def big_reply():
 
 def aside(content):
     """Decode as in a worker thread."""
-    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
+    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting_thread=0)
 
 
 @contextmanager
@@ -178,12 +179,12 @@ def test_a_thousand_long_numbers_stay_cheap(big_reply):
 
 
 @pytest.mark.usefixtures("exact_decoder")
-@each("envelope", ENVELOPES)
+@pytest.mark.parametrize("envelope", ENVELOPES)
 def test_a_worker_does_no_work_for_each_value(big_reply, envelope):
     assert bytecodes_of(aside, envelope.encode() % big_reply) < 40 * SAILINGS
 
 
-@each("envelope", ENVELOPES)
+@pytest.mark.parametrize("envelope", ENVELOPES)
 def test_a_worker_decodes_parts_of_a_list(big_reply, envelope):
     content = envelope.encode() % big_reply
     with patch.object(json_body, "from_json", wraps=from_json) as decoder:
@@ -212,7 +213,7 @@ def test_a_worker_keeps_every_digit_of_one_part(big_reply):
     st.sampled_from([None, 1]),
     st.sampled_from([*ENVELOPES, *MISLEADING]),
 )
-def test_a_list_is_the_same_however_it_is_cut(items, size, indent, envelope):
+def test_list_is_the_same_in_any_parts(items, size, indent, envelope):
     content = (envelope % json.dumps(items, ensure_ascii=False, indent=indent)).encode()
     with parts_of(size, len(content) - 1):
         assert repr(aside(content)) == repr(from_json(content))
@@ -220,19 +221,19 @@ def test_a_list_is_the_same_however_it_is_cut(items, size, indent, envelope):
 
 @examples(200)
 @given(st.lists(st.sampled_from(MARKS), max_size=16), st.sampled_from([*ENVELOPES, *MISLEADING]))
-def test_what_is_no_list_is_refused_however_it_is_cut(marks, envelope):
+def test_no_list_is_refused_in_any_parts(marks, envelope):
     content = envelope.encode() % (b"[%s]" % b"".join(marks))
     with parts_of(1, len(content) - 1):
         assert outcome(aside, content) == outcome(from_json, content)
 
 
-@pytest.mark.parametrize("depth", range(194, 202))
-def test_a_worker_has_the_same_limit_of_depth(depth):
-    for envelope in ENVELOPES:
-        deep = b"[" * depth + b"]" * depth
-        content = envelope.encode() % (b'[{"a":%s},{"a":%s},{"a":0}]' % (deep, deep))
-        with parts_of(1, len(content) - 1):
-            assert outcome(aside, content) == outcome(from_json, content)
+@pytest.mark.parametrize("depth", [*range(194, 202)])
+@pytest.mark.parametrize("envelope", ENVELOPES)
+def test_worker_has_the_same_limit_of_depth(envelope, depth):
+    deep = b"[" * depth + b"]" * depth
+    content = envelope.encode() % (b'[{"a":%s},{"a":%s},{"a":0}]' % (deep, deep))
+    with parts_of(1, len(content) - 1):
+        assert outcome(aside, content) == outcome(from_json, content)
 
 
 def outcome(decode, content):

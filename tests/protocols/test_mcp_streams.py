@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
-from tests.support.tables import each
 from tests.support.tiers import examples
 
 MINE = "ferry-test"
@@ -61,21 +61,34 @@ STREAMS = {
 }
 
 
-def test_a_stream_is_split_as_its_format_says():
-    for name, (stream, *expected) in STREAMS.items():
-        wanted = [data.encode() for data in expected]
-        assert (name, events(stream.encode())) == (name, wanted)
-        assert (name, bytewise(stream.encode())) == (name, wanted)
+every_stream = pytest.mark.parametrize(
+    ("stream", "expected"),
+    [(stream.encode(), [*map(str.encode, data)]) for stream, *data in STREAMS.values()],
+    ids=STREAMS,
+)
 
 
-def test_a_long_event_is_held_three_times_at_most():
-    size, piece = 4_000_000, 16_384
+@every_stream
+def test_stream_is_split_into_events(stream, expected):
+    assert events(stream) == expected
+
+
+@every_stream
+def test_stream_is_split_byte_by_byte(stream, expected):
+    assert bytewise(stream) == expected
+
+
+def test_long_event_is_held_three_times_at_most():
+    size = 4_000_000
+    piece = 16_384
     stream = b"data: " + b"x" * size + b"\n\n"
     pieces = cut(stream, range(piece, len(stream), piece))
     parser = EventStream()
     tracemalloc.start()
     try:
-        lengths = [len(data) for each in pieces for data in parser.feed(each)]
+        lengths = []
+        for some in pieces:
+            lengths += [len(data) for data in parser.feed(some)]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -85,7 +98,7 @@ def test_a_long_event_is_held_three_times_at_most():
 
 @examples(200)
 @given(st.data())
-def test_any_bytes_give_the_same_events_however_they_are_cut(data):
+def test_events_do_not_depend_on_the_pieces(data):
     marks = (b"data", b":", b" ", b"\n", b"\r", b"\r\n", b"x", b"\xff")
     alphabet = st.sampled_from([*marks, BOM.encode(), SEPARATORS[4].encode()])
     stream = b"".join(data.draw(st.lists(alphabet, max_size=30)))
@@ -95,8 +108,14 @@ def test_any_bytes_give_the_same_events_however_they_are_cut(data):
 
 
 NOISE = [
-    *([": a comment"], ["retry: 3000", ""], ["data:", ""]),
-    *([f"data: {data}", ""] for data in ("not JSON", "{", "7", "null", "[]")),
+    [": a comment"],
+    ["retry: 3000", ""],
+    ["data:", ""],
+    ["data: not JSON", ""],
+    ["data: {", ""],
+    ["data: 7", ""],
+    ["data: null", ""],
+    ["data: []", ""],
     ['data: {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}', ""],
     [f'data: {{"jsonrpc": "2.0", "id": "{MINE}", "method": "ping"}}', ""],
     ['data: {"jsonrpc": "2.0", "id": "other", "result": {"not": "ours"}}', ""],
@@ -113,7 +132,7 @@ NOISE = [
     indent=st.sampled_from([None, 1]),
     data=st.data(),
 )
-def test_our_reply_is_found_however_the_stream_is_cut(before, words, line_end, bom, indent, data):
+def test_reply_is_found_in_any_pieces(before, words, line_end, bom, indent, data):
     message = {"jsonrpc": "2.0", "id": MINE, "result": {"words": words}}
     text = json.dumps(message, ensure_ascii=False, indent=indent)
     ours = [f"data: {line}" for line in text.split("\n")]
@@ -128,29 +147,47 @@ def test_our_reply_is_found_however_the_stream_is_cut(before, words, line_end, b
 
 @examples(200)
 @given(st.binary(max_size=200), st.booleans())
-def test_a_stream_of_anything_is_no_reply_and_no_crash(rubbish, in_data):
+def test_stream_of_anything_is_no_crash(rubbish, in_data):
     listener = ReplyListener(MINE)
     listener.feed(HEAD, b"data: " + rubbish if in_data else rubbish)
     reply_found = listener.finish()
     assert reply_found is None or isinstance(reply_found, dict)
 
 
-@each("error_id", [None, "server-error", MINE])  # an error needs not our id
-def test_the_first_reply_counts_and_what_follows_is_not_read(error_id):
-    first = {"jsonrpc": "2.0", "id": MINE, "result": {"number": 1}}
-    second = {"jsonrpc": "2.0", "id": error_id, "error": {"code": -32600, "message": "no"}}
-    for replies in ([first, second], [second, first]):
-        stream = "".join(f"data: {json.dumps(each)}\n\n" for each in replies)
-        listener = ReplyListener(MINE)
-        assert listener.feed(HEAD, stream.encode())
-        assert listener.reply == replies[0]
+RESULT = {"jsonrpc": "2.0", "id": MINE, "result": {"number": 1}}
+
+
+def error_with(error_id):
+    return {"jsonrpc": "2.0", "id": error_id, "error": {"code": -32600, "message": "no"}}
+
+
+def stream_of(*messages):
+    return "".join(f"data: {json.dumps(message)}\n\n" for message in messages).encode()
+
+
+@pytest.mark.parametrize("error_id", [None, "server-error", MINE])
+def test_first_reply_counts(error_id):
+    """An error need not have our id."""
+    listener = ReplyListener(MINE)
+    assert listener.feed(HEAD, stream_of(RESULT, error_with(error_id)))
+    assert listener.reply == RESULT
+
+
+@pytest.mark.parametrize("error_id", [None, "server-error", MINE])
+def test_first_error_counts(error_id):
+    listener = ReplyListener(MINE)
+    assert listener.feed(HEAD, stream_of(error_with(error_id), RESULT))
+    assert listener.reply == error_with(error_id)
+
+
+def test_body_that_is_no_stream_is_not_searched():
     plain = Reply(200, Headers([("content-type", "application/json")]))
     listener = ReplyListener(MINE)
-    assert not listener.feed(plain, stream.encode())
-    assert listener.finish() is None, "a body that is no stream is not listened to"
+    assert not listener.feed(plain, stream_of(RESULT))
+    assert listener.finish() is None
 
 
-def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
+def test_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
     ferry_sandbox.mcp.set(reply="sse", left_open=True)
     watch = Stopwatch()
     assert len(both.mcp.ports()) > 1
@@ -160,12 +197,22 @@ def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
 
 
-def test_a_reply_may_lack_its_id_in_a_body_and_its_last_blank_line_in_a_stream(clients):
-    message = json.dumps({"jsonrpc": "2.0", "result": {"structuredContent": TICKET}}).encode()
-    assert view(Scripted(reply(message)).client(clients)).id == "t1"
-    stream = reply(b"data: " + message + b"\n\n", kind="text/event-stream")
+@pytest.fixture
+def without_an_id():
+    """Give a reply that does not repeat the id of its request."""
+    return json.dumps({"jsonrpc": "2.0", "result": {"structuredContent": TICKET}}).encode()
+
+
+def test_reply_in_a_body_may_lack_its_id(clients, without_an_id):
+    assert view(Scripted(reply(without_an_id)).client(clients)).id == "t1"
+
+
+def test_reply_in_a_stream_needs_its_id(clients, without_an_id):
+    stream = reply(b"data: " + without_an_id + b"\n\n", kind="text/event-stream")
     caught(UnexpectedResponseError, view, Scripted(stream).client(clients, max_retries=0))
 
+
+def test_stream_may_lack_its_last_blank_line(clients):
     def shortened(message):
         whole = carried("sse", result={"structuredContent": BOOKING})(message)
         return reply(whole.content.rstrip(), kind="text/event-stream")(message)

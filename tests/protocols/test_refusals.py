@@ -7,9 +7,7 @@ import pytest
 
 import ferry_sdk as sdk
 from ferry_sdk import APIError, NotFoundError, ServerError
-from tests.support.cases import case
 from tests.support.exchanges import Exchanges, caught, client_of
-from tests.support.tables import each
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -46,12 +44,12 @@ def interface_error(code, message="No."):
 
 def confirm(kind, ferry, service):
     error = caught(kind, ferry.with_options(max_retries=2).bookings.confirm, "b-1")
-    assert [one.method for one in service.requests].count("POST") == 1
+    assert [request.method for request in service.requests].count("POST") == 1
     return error
 
 
-@each(("status", "kind"), BY_STATUS.items())
-def test_a_status_has_its_class(clients, status, kind):
+@pytest.mark.parametrize(("status", "kind"), BY_STATUS.items())
+def test_status_has_its_class(clients, status, kind):
     ferry, _ = refusing(clients, status, interface_error("OTHER"), x_request_id="r-1")
     error = caught(kind, ferry.tickets.get, "t-1")
     assert (error.status_code, error.code, error.message) == (status, "OTHER", "No.")
@@ -66,21 +64,27 @@ def at(status, kind):
     return sdk.NoSailingsError if (status, kind) == (404, sdk.AvailabilityError) else kind
 
 
-@each(("code", "kind"), BY_CODE.items())
-def test_a_known_code_decides_at_any_status_and_for_a_write_too(clients, code, kind):
-    for status in (200, 201, 400, 401, 404, 409, 422, 429, 500, 503):
-        with case(status):
-            ferry, _ = refusing(clients, status, interface_error(code))
-            error = caught(at(status, kind), ferry.tickets.get, "t-1")
-            assert (error.status_code, error.code) == (status, code)
-            if status in (200, 400, 404, 409, 422):
-                refusal = refusing(clients, status, interface_error(code))
-                assert confirm(at(status, kind), *refusal).outcome == "rejected"
+every_code = pytest.mark.parametrize(("code", "kind"), BY_CODE.items())
 
 
-@each("code", [*BY_CODE, "OTHER"])
-@each("status", [408, 500, 502, 503, 504, 599])
-def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(clients, status, code):
+@every_code
+@pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 409, 422, 429, 500, 503])
+def test_known_code_decides_at_any_status(clients, status, code, kind):
+    ferry, _ = refusing(clients, status, interface_error(code))
+    error = caught(at(status, kind), ferry.tickets.get, "t-1")
+    assert (error.status_code, error.code) == (status, code)
+
+
+@every_code
+@pytest.mark.parametrize("status", [200, 400, 404, 409, 422])
+def test_known_code_refuses_a_write(clients, status, code, kind):
+    refusal = refusing(clients, status, interface_error(code))
+    assert confirm(at(status, kind), *refusal).outcome == "rejected"
+
+
+@pytest.mark.parametrize("code", [*BY_CODE, "OTHER"])
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 599])
+def test_no_code_makes_a_5xx_certain(clients, status, code):
     refusal = refusing(clients, status, interface_error(code), x_request_id="r-1")
     error = confirm(sdk.OutcomeUnknownError, *refusal)
     first = error.attempts[0]
@@ -106,21 +110,33 @@ BODIES = [
     ({"message": "  m\n"}, None, "m"),
     ({"message": "m" * 2000}, None, "m" * 500),
     ([{"message": "m"}], None, "m"),
-    *((body, None, "I'm a Teapot") for body in ({"message": ""}, [], {}, None, "m", 17, False)),
+    ({"message": ""}, None, "I'm a Teapot"),
+    ([], None, "I'm a Teapot"),
+    ({}, None, "I'm a Teapot"),
+    (None, None, "I'm a Teapot"),
+    ("m", None, "I'm a Teapot"),
+    (17, None, "I'm a Teapot"),
+    (False, None, "I'm a Teapot"),
 ]
 
 
-@each(("body", "code", "message"), BODIES)
-def test_code_and_message_are_found_in_the_usual_places(clients, body, code, message):
+@pytest.mark.parametrize(
+    ("body", "code", "message"), BODIES, ids=[str(body)[:60] for body, *_ in BODIES]
+)
+def test_code_with_message_is_found(clients, body, code, message):
     ferry, _ = refusing(clients, 418, json.dumps(body).encode())
     error = caught(APIError, ferry.tickets.get, "t-1")
     assert (error.code, error.message.lower()) == (code, message.lower())
     assert error.body == body
 
 
-@each("content", [b"", b"<html>We are back soon", b"Caf\xe9", b'{"message": "m"', b'{"m": "\xff"}'])
-@each(("status", "kind"), [(404, NotFoundError), (503, ServerError), (499, APIError)])
-def test_a_body_that_is_no_json_leaves_the_status_to_speak(clients, content, status, kind):
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>We are back soon", b"Caf\xe9", b'{"message": "m"', b'{"m": "\xff"}']
+)
+@pytest.mark.parametrize(
+    ("status", "kind"), [(404, NotFoundError), (503, ServerError), (499, APIError)]
+)
+def test_status_is_the_message_without_json(clients, content, status, kind):
     ferry, _ = refusing(clients, status, content, content_type="text/html")
     error = caught(kind, ferry.tickets.get, "t-1")
     assert error.message in {"Not Found", "Service Unavailable", "the service refused"}
@@ -128,11 +144,15 @@ def test_a_body_that_is_no_json_leaves_the_status_to_speak(clients, content, sta
     assert error.body[:20] not in str(error) or not content
 
 
-def test_an_unknown_token_is_an_authentication_error(clients, ferry_sandbox):
+@pytest.mark.parametrize(
+    ("group", "operation"),
+    [("catalogue", "catalogue.ports"), ("mcp", "mcp.initialize")],
+    ids=["REST", "MCP"],
+)
+def test_unknown_token_is_an_authentication_error(clients, ferry_sandbox, group, operation):
     ferry = clients("nobody", base_url=ferry_sandbox.base_url)
-    for call in (ferry.catalogue.ports, ferry.mcp.ports):
-        error = caught(sdk.AuthenticationError, call)
-        assert (error.status_code, error.code) == (401, "UNAUTHORIZED")
-        assert error.www_authenticate == 'Bearer error="invalid_token"'
-        assert len(error.attempts) == 1
-    assert set(ferry_sandbox.counters.requests) == {"catalogue.ports", "mcp.initialize"}
+    error = caught(sdk.AuthenticationError, getattr(ferry, group).ports)
+    assert (error.status_code, error.code) == (401, "UNAUTHORIZED")
+    assert error.www_authenticate == 'Bearer error="invalid_token"'
+    assert len(error.attempts) == 1
+    assert {*ferry_sandbox.counters.requests} == {operation}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -59,9 +60,11 @@ class Mcp:
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once, in a session if the server needs one, and parse its reply."""
         yield from open_session(context)
+
         if self.method in {"tools/list", "resources/list"}:
-            reply, listed = yield from _list_pages(context, self.method)
-            return (yield from read(context, reply, lambda: parse(listed))), reply
+            reply, items = yield from _list_pages(context, self.method)
+            return (yield from read(context, reply, partial(parse, items))), reply
+
         is_tool = self.method == "tools/call"
         is_read = not is_tool or safety_of_tool(str(self.params.get("name"))).is_read
         answer = yield from _post_in_session(context, self.method, self.params, is_read=is_read)
@@ -77,7 +80,9 @@ class Mcp:
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""
         name = self.params.get("name") or self.params.get("uri")
-        path = f"{PATH} {self.method} {name}" if name else f"{PATH} {self.method}"
+        path = f"{PATH} {self.method}"
+        if name:
+            path += f" {name}"
         return digest("POST", path, self.params)
 
     def secrets(self) -> frozenset[str]:
@@ -94,10 +99,12 @@ def _post_in_session(
     the session ended, and the next call makes a new handshake.
     """
     session = context.session
-    generation, session_id = session.generation, session.id
+    generation = session.generation
+    session_id = session.id
     answer = yield from post(context, method, params, session)
     if not is_lost(answer, session_id):
         return answer
+
     if not is_read and not is_refused(answer, session_id):
         if session.generation == generation:
             session.opened_at = None
@@ -126,7 +133,10 @@ def _is_page(result: object, member: str) -> bool:
 
 
 def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
-    """Return the last reply, and all pages of a listing as one list."""
+    """Return the last reply, and all pages of a listing as one list.
+
+    A result that is no page is returned as it is.
+    """
     member = method.partition("/")[0]
     items: list[object] = []
     cursors: set[str] = set()
@@ -140,6 +150,7 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
             page = list[object]()
         if not is_list(page):
             return answer.reply, result
+
         items += page
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:

@@ -34,12 +34,20 @@ _UNKNOWN_METHOD: Final = -32601
 _REFUSED: Final = frozenset({_INVALID_REQUEST, -32000, -32001})
 """The JSON-RPC codes with which servers refuse a request for its session."""
 
-_ABOUT_SESSIONS: Final = """
-    initialise initialised initialize initialized session sessionid sessions uninitialised
-    uninitialized
-"""
-_SUBJECTS: Final = frozenset(_ABOUT_SESSIONS.split())
-_AROUND_THEM: Final = """
+_SUBJECTS: Final = frozenset(
+    {
+        "initialise",
+        "initialised",
+        "initialize",
+        "initialized",
+        "session",
+        "sessionid",
+        "sessions",
+        "uninitialised",
+        "uninitialized",
+    }
+)
+_AROUND_SUBJECTS: Final = """
     a active again already an and any bad be been before can cannot client closed could created
     deleted does doesn due ended error exist exists expired failed find first for found gone has
     have header http id idle in inactivity initialisation initialization invalid is it jsonrpc known
@@ -47,7 +55,8 @@ _AROUND_THEM: Final = """
     reinitialise reinitialize request requests require required retry rpc s sent server start t
     terminated the this timed timeout to try unauthorized unknown valid was with without your
 """
-_WORDS: Final = _SUBJECTS.union(_AROUND_THEM.split())
+_WORDS: Final = _SUBJECTS.union(_AROUND_SUBJECTS.split())
+"""The words that a text about the session may have."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LONGEST: Final = 300
 """Characters of a text that may name the session."""
@@ -103,10 +112,13 @@ def _texts(answer: JsonRpcReply) -> list[str]:
     error = service_error(answer.message, answer.reply)
     if error is not None:
         return [error.message, error.code or ""]
-    return [answer.body if isinstance(answer.body, str) else message_of(answer.body) or ""]
+    if isinstance(answer.body, str):
+        return [answer.body]
+    return [message_of(answer.body) or ""]
 
 
 def _names_session(text: str, session_id: str | None) -> bool:
+    """Return whether a text names the session, by the rule at the head of this module."""
     if len(text) > _LONGEST:
         return False
     if session_id:

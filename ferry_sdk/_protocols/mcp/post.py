@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from itertools import count
 from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.headers import JSON, service_headers, session_headers
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
@@ -19,8 +21,10 @@ from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import SERVICE_CODES, APIError
 
 PATH: Final = "/mcp"
+_ACCEPTED: Final = f"{JSON}, {EVENT_STREAM}"
 _ids: Final = count(1)
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""Statuses that are reported as such, whatever the body is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,14 @@ class JsonRpcReply:
         """
         if self.reply.status_code in _ACCESS:
             raise self.status_error()
+
         if not self.message:
             if self.reply.is_redirect:
                 raise unexpected_result("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
             raise unexpected_result("no reply to the request", self.reply, self.body)
+
         if "result" in self.message and not self.error:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
@@ -86,12 +92,13 @@ def post(
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
     reply = yield from send_message(context, request, session, listener)
+
     body: object
     if reply.media_type == EVENT_STREAM:
         message = yield from read(context, reply, listener.finish)
         body = listener.other if message is None else message
     else:
-        body = yield from read(context, reply, lambda: decode_or_text(reply.content))
+        body = yield from read(context, reply, partial(decode_or_text, reply.content))
         message = reply_among(body, request_id, is_stream=False)
     return JsonRpcReply(reply, message or {}, body)
 
@@ -103,12 +110,14 @@ def send_message(
     listener: Listener | None = None,
 ) -> Flow[Reply]:
     """Post a message in a session, and return the HTTP reply."""
-    accepted = {"Accept": f"application/json, {EVENT_STREAM}", "Content-Type": "application/json"}
-    headers = context.headers("token") | accepted
-    if session.id is not None:
-        headers["Mcp-Session-Id"] = session.id
-    if session.version is not None:
-        headers["MCP-Protocol-Version"] = session.version
-    url = f"{context.settings.base_url}{PATH}"
-    sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
-    return (yield from send(context, sent, listener))
+    headers = service_headers(context, "token", accept=_ACCEPTED, has_json=True)
+    headers |= session_headers(session)
+    request = Request(
+        method="POST",
+        url=f"{context.settings.base_url}{PATH}",
+        headers=headers,
+        content=encode_json(message),
+        route=PATH,
+        rpc_method=str(message["method"]),
+    )
+    return (yield from send(context, request, listener))

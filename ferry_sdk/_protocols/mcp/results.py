@@ -36,9 +36,23 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
 )
 
-_NOT_FOUND: Final = (-32002, -32601)
-_REFUSED: Final = (-32700, -32600, -32601, -32602, -32002)
+_PARSE_ERROR: Final = -32700
+_INVALID_REQUEST: Final = -32600
+_METHOD_NOT_FOUND: Final = -32601
+_INVALID_PARAMS: Final = -32602
 _INTERNAL_ERROR: Final = -32603
+_RESOURCE_NOT_FOUND: Final = -32002
+_NOT_FOUND: Final = (_RESOURCE_NOT_FOUND, _METHOD_NOT_FOUND)
+_NO_RESOURCE: Final = (_INVALID_PARAMS, 0)
+"""With what else servers reply to the read of a resource that does not exist."""
+_REFUSED: Final = (
+    _PARSE_ERROR,
+    _INVALID_REQUEST,
+    _METHOD_NOT_FOUND,
+    _INVALID_PARAMS,
+    _RESOURCE_NOT_FOUND,
+)
+"""The codes with which a server refuses a request before any work."""
 _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
 _TOOL_PREFIX: Final = re.compile(
     r"(?:error (?:calling|executing|invoking|running) tool [^:\n]{1,100}"
@@ -50,6 +64,7 @@ _TOOL_PREFIX: Final = re.compile(
 )
 """What FastMCP, the official servers and others put before the text of a tool's error."""
 _MOST_PREFIXES: Final = 3
+"""How many of them are removed: a gateway may put its own before that of the server."""
 
 
 def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
@@ -68,29 +83,39 @@ def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     members = members_of(result)
     if not _ENVELOPE & members.keys():
         return result
+
+    _check_type(members, head)
+    texts = _texts(members.get("content"))
+    if members.get("isError") is True:
+        raise _tool_failure(members, texts, head)
+
+    value = _unwrap(members.get("structuredContent"))
+    if value is None or value == {}:
+        value_of_texts = _value_of(texts)
+        # Prose beside an empty object is about that object.
+        if value is None or _is_container(value_of_texts):
+            value = value_of_texts
+    if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
+        value = _parse_text(value)
+
+    if value is None:
+        if gives_list and not texts:
+            return []
+        raise unexpected_result("the tool's result is empty", head)
+    raise_service_error(value, head)
+    if gives_list and value == {}:
+        return []
+    return value
+
+
+def _check_type(members: dict[str, object], head: Reply) -> None:
+    """Raise unless a result is complete."""
     kind = members.get("resultType")
     if kind == "input_required":
         problem = "the tool asks for more input, which is not supported"
         raise unexpected_result(problem, head, members)
     if kind not in (None, "complete"):
         raise unexpected_result("the result has an unknown type", head, members)
-    texts = _texts(members.get("content"))
-    if members.get("isError") is True:
-        raise _tool_failure(members, texts, head)
-    value = _unwrap(members.get("structuredContent"))
-    if value is None or value == {}:
-        in_texts = _value_of(texts)
-        is_better = value is None or _is_container(in_texts)
-        value = in_texts if is_better else value
-    if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
-        value = _parse_text(value)
-    if value is None:
-        if gives_list and not texts:
-            return []
-        raise unexpected_result("the tool's result is empty", head)
-    raise_service_error(value, head)
-    is_empty_list = gives_list and value == {}
-    return [] if is_empty_list else value
 
 
 def failed_texts(result: object) -> list[str]:
@@ -114,15 +139,20 @@ def resource_value(result: object, head: Reply) -> object:
         return []
     if not is_list(contents):
         return result
+
     texts = [_text_of(members_of(item)) for item in contents]
     if None in texts:
         raise unexpected_result("the content of the resource cannot be decoded", head)
     values = [_parse_text(text) for text in texts if text is not None]
     for value in values:
         raise_service_error(value, head)
+
     if len(values) == 1:
         return values[0]
-    return [item for value in values for item in items_of(value)]
+    items: list[object] = []
+    for value in values:
+        items += items_of(value)
+    return items
 
 
 def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
@@ -135,18 +165,22 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
         reported = _find_error(place, head, members)
         if reported is not None:
             return reported
+
     code = members.get("code")
-    kind: type[APIError] | None = None
-    if head.status_code < HTTPStatus.BAD_REQUEST or code == _INTERNAL_ERROR:
-        if code in _NOT_FOUND or (of_resource and code in (-32602, 0)):
-            kind = NotFoundError
-        elif code in _REFUSED:
-            kind = BadRequestError
-        else:
-            kind = ServerError if code == _INTERNAL_ERROR else APIError
     text = str(code) if isinstance(code, int) else None
+    if head.status_code >= HTTPStatus.BAD_REQUEST and code != _INTERNAL_ERROR:
+        return api_error(head, members, code=text)  # the status decides the class
+
+    kind: type[APIError] = APIError
+    if code in _NOT_FOUND or (of_resource and code in _NO_RESOURCE):
+        kind = NotFoundError
+    elif code in _REFUSED:
+        kind = BadRequestError
+    elif code == _INTERNAL_ERROR:
+        kind = ServerError
+
     failure = api_error(head, members, code=text, kind=kind)
-    if kind is not None and code not in _REFUSED:
+    if code not in _REFUSED:
         failure.outcome = "unknown"
     return failure
 
@@ -157,12 +191,14 @@ def unexpected_result(problem: str, head: Reply, body: object = None) -> Unexpec
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Reply) -> APIError:
+    """Return the error of a tool that failed; only the interface's codes tell its outcome."""
     for candidate in (members.get("structuredContent"), *texts):
         error = _find_error(candidate, head, members)
         if error is not None:
             return error
-    words = " ".join(map(_without_prefix, texts)).strip()
-    failure = api_error(head, members, message=words or "the tool failed")
+
+    message = " ".join(_without_prefix(text) for text in texts).strip()
+    failure = api_error(head, members, message=message or "the tool failed")
     failure.outcome = "unknown"
     return failure
 
@@ -171,8 +207,10 @@ def _find_error(value: object, head: Reply, body: object) -> APIError | None:
     """Return the error of the interface's error object in a value; None if there is none."""
     if isinstance(value, str):
         # The outermost braces: one decoding, however many braces a text has.
-        start, end = value.find("{"), value.rfind("}") + 1
+        start = value.find("{")
+        end = value.rfind("}") + 1
         value = _parse_text(value[start:end]) if 0 <= start < end else None
+
     for candidate in (value, *members_of(value).values()):
         error = service_error(candidate, head, body)
         if error is not None:
@@ -214,9 +252,11 @@ def _value_of(texts: list[str]) -> object:
         return values[0]
     if not any(isinstance(value, str) for value in values):
         return values
+
     whole = _parse_text("".join(texts))
     if not isinstance(whole, str):
         return whole
+
     objects = [value for value in values if _is_container(value)]
     if not objects:
         return whole
@@ -228,6 +268,7 @@ def _is_container(value: object) -> bool:
 
 
 def _parse_text(text: str) -> object:
+    """Decode a text; return one that is not JSON as it is."""
     try:
         return decode_json(text.encode())
     except ValueError:
@@ -235,9 +276,12 @@ def _parse_text(text: str) -> object:
 
 
 def _text_of(resource: dict[str, object]) -> str | None:
-    text, blob = resource.get("text"), resource.get("blob")
+    """Return the text of a content block or a resource, which may be in base64; None without."""
+    text = resource.get("text")
     if isinstance(text, str):
         return text
+
+    blob = resource.get("blob")
     if not isinstance(blob, str):
         return None
     try:

@@ -1,4 +1,15 @@
-"""The MCP session of an account: opened before the first call, renewed before it expires."""
+"""The MCP session of an account: opened before the first call, renewed before it expires.
+
+`open_session` runs before every call. If there is no session yet, or if it is `RENEW_AFTER` old:
+
+1. One call makes the handshake, and the others of the account wait for it (`Exclusive`).
+2. It posts ``initialize``. A server that does not know it needs no session.
+3. It keeps the session's id and version, which the headers of each request repeat.
+4. It posts ``notifications/initialized``, whose failure is of no consequence.
+
+If a call finds its session gone, `renew_session` does the same, once for all calls that found the
+same session gone: each handshake counts up the `generation`.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +36,18 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""The versions of MCP that the library knows, the latest first, which it asks for."""
 _FAILURES: Final = (401, 403, 429)
 """Statuses with which a handshake fails, as with 500 and above; with others, it is not needed."""
 _SERVER_ERRORS: Final = 500
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
+"""The codes with which a server without handshakes refuses one."""
 
 
 def open_session(context: Context) -> Flow[None]:
     """Make the handshake if there is none, or if the session is about to expire."""
-    session, opened_at = context.session, context.session.opened_at
+    session = context.session
+    opened_at = session.opened_at
     if opened_at is None or (session.version and context.clock() - opened_at > RENEW_AFTER):
         yield from renew_session(context, session.generation)
 
@@ -67,10 +81,12 @@ def _handshake(context: Context) -> Flow[None]:
     if answer.error.get("code") in _MODERN_ONLY:
         problem = "the server supports only MCP versions without a handshake"
         raise unexpected_result(problem, answer.reply)
+
     session = context.session
     session.id, session.version = _parse_initialize(answer)
     session.opened_at = context.clock()
     session.generation += 1
+
     if session.version is not None:
         try:
             message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -88,8 +104,11 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     if version not in _VERSIONS:
         problem = "the server chose an MCP version that is not supported"
         raise unexpected_result(problem, answer.reply)
+
     session_id = answer.reply.headers.get("mcp-session-id")
+    if not session_id:
+        return session_id, version
     try:
-        return session_id and header_value(session_id, "Mcp-Session-Id"), version
+        return header_value(session_id, "Mcp-Session-Id"), version
     except InvalidInputError as error:
         raise unexpected_result(str(error), answer.reply) from None
