@@ -28,9 +28,16 @@ CONTACT = {
 }
 VEHICLE = {"code": "CAR", "identification": "CA-771-NY"}
 PERSONAL = (
-    *(PASSENGER["first_name"], PASSENGER["last_name"], PASSENGER["birth_date"]),
-    *(PASSENGER["doc_number"], PASSENGER["doc_expiration"], PASSENGER["email"]),
-    *(CONTACT["name"], CONTACT["email"], CONTACT["phone"], VEHICLE["identification"]),
+    PASSENGER["first_name"],
+    PASSENGER["last_name"],
+    PASSENGER["birth_date"],
+    PASSENGER["doc_number"],
+    PASSENGER["doc_expiration"],
+    PASSENGER["email"],
+    CONTACT["name"],
+    CONTACT["email"],
+    CONTACT["phone"],
+    VEHICLE["identification"],
 )
 CANARIES = (TOKEN, ORGANISATION, *PERSONAL)
 BOOKING = {
@@ -45,10 +52,12 @@ HOME = str(Path(ferry_sdk.__file__).parent)
 
 
 def leaks(text):
+    """Return the canaries that a text shows."""
     return [canary for canary in CANARIES if canary in text]
 
 
 def chain(error):
+    """Give the error and those that a traceback shows before it."""
     link = error
     while link is not None:
         yield link
@@ -56,19 +65,20 @@ def chain(error):
 
 
 def frames_of(error):
+    """Return the library's frames of an error, with their local variables."""
     lines = []
     for link in chain(error):
-        told = traceback.TracebackException.from_exception(link, capture_locals=True)
+        trace = traceback.TracebackException.from_exception(link, capture_locals=True)
         lines += [
             f"{frame.name} {frame.line} {frame.locals}"
-            for frame in told.stack
+            for frame in trace.stack
             if frame.filename.startswith(HOME)
         ]
     return "\n".join(lines)
 
 
 def shown(error):
-    """All that a program or a person may come to see of an error without asking for the body."""
+    """Return all that a program or a person can see of an error without asking for the body."""
     parts = [frames_of(error)]
     for link in chain(error):
         parts += [str(link), repr(link), repr(link.args), getattr(link, "message", "")]

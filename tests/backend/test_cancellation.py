@@ -145,7 +145,7 @@ def in_doubt(stop, journal):
 
 @pytest.mark.parametrize("name", ["bookings.confirm", "mcp.confirm_booking"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
-def test_a_confirmation_is_on_record_and_settled_later(
+def test_a_confirmation_on_record_is_settled_later(
     stop, ferry_sandbox, journal, booking_id, warnings, done, name
 ):
     group, method = name.split(".")
@@ -165,7 +165,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
     assert (journal.entry(entry.id).state, ferry_sandbox.counters.requests[name]) == ("done", 1)
 
 
-def test_a_creation_is_on_record_and_not_made_twice(stop, ferry, ferry_sandbox, journal):
+def test_a_creation_on_record_is_not_repeated(stop, ferry, ferry_sandbox, journal):
     selection = selected(ferry)
 
     def create(ferry):
@@ -181,7 +181,7 @@ def test_a_creation_is_on_record_and_not_made_twice(stop, ferry, ferry_sandbox, 
 
 
 @pytest.mark.parametrize("moment", ["handshake", "pause", "turn"])
-def test_before_the_first_byte_it_is_on_record_as_not_sent(
+def test_before_the_first_byte_it_is_not_sent(
     stop, ferry_sandbox, noting, booking_id, caplog, warnings, moment
 ):
     if moment == "pause":
@@ -206,7 +206,7 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
 
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
-def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, warnings):
+def test_while_it_connects_it_is_not_sent(stop, noting, warnings):
     # Nobody answers the handshake of TLS, so no request can have left.
     with Service(in_turn(read_bytes(1), hang)) as service:
         stop.make("t", base_url=service.secure_url, journal=noting)
@@ -217,7 +217,7 @@ def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, warnings):
 
 
 @pytest.mark.parametrize("moment", ["token", "record"])
-def test_waiting_for_token_or_record_it_is_not_sent(
+def test_waiting_for_token_or_record_sends_nothing(
     portal, ferry_sandbox, journal, booking_id, moment
 ):
     reached = []
@@ -241,7 +241,7 @@ def test_waiting_for_token_or_record_it_is_not_sent(
 
 
 @pytest.mark.parametrize("fault", ["delay_before", "delay_after", "trickle"])
-def test_the_next_call_does_not_get_the_reply_of_the_last(stop, ferry_sandbox, new_booking, fault):
+def test_the_next_call_gets_its_own_reply(stop, ferry_sandbox, new_booking, fault):
     first, second = new_booking(), new_booking()
     ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=25)
     stop(
@@ -254,16 +254,14 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(stop, ferry_sandbox, n
     assert stop.ferry.bookings.confirm(second).booking_id == second
 
 
-def test_a_handshake_that_is_stopped_does_not_keep_others_from_theirs(stop, ferry_sandbox):
+def test_a_stopped_handshake_is_made_again(stop, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     stop(lambda ferry: ferry.mcp.countries(), lambda: hold.held)
     assert stop.ferry.mcp.countries()
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
 
 
-def test_a_read_back_that_is_stopped_leaves_the_write_on_record(
-    stop, ferry_sandbox, journal, booking_id, warnings
-):
+def test_a_stopped_read_back_stays_on_record(stop, ferry_sandbox, journal, booking_id, warnings):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     hold = Hold(ferry_sandbox, "bookings.get")
     stop(lambda ferry: ferry.bookings.confirm(booking_id), lambda: hold.held)
@@ -286,7 +284,7 @@ def test_one_who_joined_is_stopped_alone(stop, ferry_sandbox, noting, booking_id
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_who_joined_one_that_is_stopped_reads_back(stop, ferry_sandbox, booking_id, joined, done):
+def test_who_joined_a_stopped_one_reads_back(stop, ferry_sandbox, booking_id, joined, done):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     followers = []
 
@@ -328,7 +326,7 @@ def caller():
     threads_end()
 
 
-def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread(record_property):
+def test_an_interrupted_start_leaves_no_thread(record_property):
     files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
     with caller() as (call, recorder, _):
 
@@ -356,7 +354,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread(record_
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("signals", mostly_long([100, 4_000], ids=str))
-def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, record_property):
+def test_signals_at_any_moment_repeat_nothing(signals, record_property):
     is_armed = False
 
     def interrupt(*_):

@@ -21,18 +21,26 @@ INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
 FORKED = Path(__file__).with_name("forked_first_call.py")
 LAYERS = ("client", "resources", "_protocols", "_transport", "_engine", "hooks")
 """Where the code of a call is; a `Rate` loads what it needs when it is made."""
-KINDS = ("sync", "asyncio", "trio", "sync httpx", "asyncio httpx")
 LOST = ("lose_reply", "truncate", "request_timeout_after", "html_page", "not_json", "empty_body")
 """After these, a write is read back until its deadline."""
 FAULTS = (
-    *("server_error", "unauthorized", "redirect", "not_utf8", "rate_limited", "refused"),
-    *("wrong_shape", *LOST),
+    "server_error",
+    "unauthorized",
+    "redirect",
+    "not_utf8",
+    "rate_limited",
+    "refused",
+    "wrong_shape",
+    *LOST,
 )
 
 
 @contextmanager
 def program(kind, sandbox, folder):
-    """A new process with one client; makes calls, which load nothing, and gives their errors."""
+    """Start a process with one client; give a function that makes a call in it.
+
+    The function checks that the call loads no module, and returns the error of the call.
+    """
     command = [kind, sandbox.base_url, sandbox.token, str(folder / "journal.db")]
     with subprocess.Popen(
         [sys.executable, str(PROGRAM), *command],
@@ -68,22 +76,41 @@ def calls(ferry, folder):
 
 @pytest.mark.timeout(600)  # hundreds of calls, and many wait for their next attempt
 @pytest.mark.parametrize(
-    ("kind", "half"),
-    mostly_long([*((kind, None) for kind in KINDS), ("sync", 0), ("asyncio", 1)]),
+    ("kind", "first"),
+    mostly_long(
+        [
+            ("sync", None),
+            ("asyncio", None),
+            ("trio", None),
+            ("sync httpx", None),
+            ("asyncio httpx", None),
+            ("sync", 0),
+            ("asyncio", 1),
+        ]
+    ),
 )
-def test_no_call_of_a_new_process_loads_a_module(
-    kind, half, ferry, ferry_sandbox, tmp_path, record_property
+def test_calls_of_a_new_process_load_nothing(
+    kind, first, ferry, ferry_sandbox, tmp_path, record_property
 ):
-    """Each call meets one fault in each kind of client, and half of all faults in two kinds."""
+    """Each call meets one fault in each kind of client, and every fourth fault in two kinds.
+
+    `first` is where the fourths begin, from one operation to the next.
+    """
     errors = []
     with program(kind, ferry_sandbox, tmp_path) as call:
         for index, (name, given) in enumerate(calls(ferry, tmp_path)):
-            one = (FAULTS[index % len(FAULTS)],)
-            for fault in (*(one if half is None else FAULTS[(index + half) % 4 :: 4]), None):
+            if first is None:
+                faults = [FAULTS[index % len(FAULTS)]]
+            else:
+                faults = FAULTS[(index + first) % 4 :: 4]
+            for fault in (*faults, None):
                 ferry_sandbox.faults.clear()
                 if fault is not None:
                     ferry_sandbox.faults.add(fault, times=1)
-                deadline = 0.1 if fault in LOST else 20 if index % 2 else None
+
+                deadline = 20 if index % 2 else None
+                if fault in LOST:
+                    deadline = 0.1
                 errors.append(call(name, given, deadline=deadline, max_retries=1))
     assert {*errors} >= {None, "NotFoundError", "OutcomeUnknownError"}
     record_property("calls of a new process", len(errors))
@@ -109,7 +136,7 @@ def interrupted_first_calls(kind, *values):
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize("step", mostly_long([97, 1], ids=str))
-def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, record_property):
+def test_an_interrupted_first_call_can_be_repeated(step, record_property):
     lines = interrupted_first_calls("lines", step)
     assert lines > 150 / step
     record_property("lines at which a first call was interrupted", lines)
@@ -118,7 +145,7 @@ def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, re
 @pytest.mark.long
 @pytest.mark.timeout(1800)  # a new process for each signal
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-def test_a_first_call_that_a_signal_interrupts_can_be_made_again(record_property):
+def test_a_signalled_first_call_can_be_repeated(record_property):
     signals = 0
     for begin in range(0, 2000, 160):
         seconds = [milliseconds / 1000 + 1e-4 for milliseconds in range(begin, begin + 160, 20)]
@@ -135,7 +162,7 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(record_property
 @pytest.mark.parametrize(
     ("kind", "step"), mostly_long([("sync", 60), ("asyncio", 60), ("sync", 3), ("asyncio", 3)])
 )
-def test_a_fork_during_a_first_call_leaves_no_lock(kind, step, record_property):
+def test_forks_during_first_calls_leave_no_lock(kind, step, record_property):
     with Service(serve, backlog=64) as service:
         ended = subprocess.run(
             [sys.executable, "-W", "ignore", str(FORKED), service.url, kind, str(step)],
@@ -176,7 +203,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("kind", mostly_long(["no threads", "policy"]))
-def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind):
+def test_a_first_call_in_an_awkward_program(kind):
     with Service(serve) as service:
         ended = subprocess.run(
             [sys.executable, "-c", AWKWARD, service.url, kind],
@@ -188,17 +215,23 @@ def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kin
         assert service.asked == ["GET /api/port"]
 
 
-def test_what_a_call_imports_late_no_signal_interrupts():
+def late_imports(path):
+    """Give each line that imports in a function, unless the function is uninterrupted."""
+    for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if "uninterrupted" in [ast.unparse(decorator) for decorator in function.decorator_list]:
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield node.lineno
+
+
+def test_no_signal_interrupts_a_late_import():
     package = Path(ferry_sdk.__file__).parent
-    late = {
-        f"{path.relative_to(package)}:{node.lineno}"
-        for layer in LAYERS
-        for path in [*package.glob(f"{layer}.py"), *package.glob(f"{layer}/**/*.py")]
-        if path.parent.name != "rate"
-        for function in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        and "uninterrupted" not in map(ast.unparse, function.decorator_list)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    }
+    late = []
+    for layer in LAYERS:
+        for path in (*package.glob(f"{layer}.py"), *package.glob(f"{layer}/**/*.py")):
+            if path.parent.name != "rate":
+                late += [f"{path.relative_to(package)}:{line}" for line in late_imports(path)]
     assert not late

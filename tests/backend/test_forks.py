@@ -26,7 +26,7 @@ pytestmark = [
 
 
 def calls(ferry, *, closing=False):
-    """Calls of both protocols; how many records they gave."""
+    """Call by both protocols; return how many records they gave."""
     count = len(ferry.catalogue.vehicle_types()) + len(ferry.mcp.countries())
     if closing:
         ferry.close()
@@ -58,64 +58,80 @@ def aferry(ferry_sandbox):
     asyncio.run(made.aclose())
 
 
-def test_both_go_on_on_connections_of_their_own_also_at_the_same_time(ferry, ferry_sandbox):
+def test_a_child_has_connections_of_its_own(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
-    mine = connections_to(ferry_sandbox.base_url)
+    own = connections_to(ferry_sandbox.base_url)
     for number, closing in enumerate((False, True, True), 1):
-        assert Child(lambda closing=closing: calls(ferry, closing=closing)).result() == before
+        assert Child(partial(calls, ferry, closing=closing)).result() == before
         assert ferry_sandbox.counters.connections == connections + number
-        assert (calls(ferry), connections_to(ferry_sandbox.base_url)) == (before, mine)
+        assert calls(ferry) == before
+        assert connections_to(ferry_sandbox.base_url) == own
         assert ferry_sandbox.counters.connections == connections + number
-    caught(TypeError, pickle.dumps, ferry)  # to no other process it is sent
+
+
+def test_a_client_cannot_be_pickled(ferry):
+    calls(ferry)
+    caught(TypeError, pickle.dumps, ferry)
+
+
+def test_children_call_at_the_same_time(ferry):
     expected = 5 * calls(ferry)
 
     def five():
         return sum(calls(ferry) for _ in range(5))
 
     forked = [Child(five) for _ in range(4)]
-    assert (five(), [child.result() for child in forked]) == (expected, [expected] * 4)
+    assert five() == expected
+    assert [child.result() for child in forked] == [expected] * 4
     assert five() == expected
 
 
-def test_a_child_is_the_first_to_use_a_client_or_its_view_and_so_is_a_child_of_a_child(ferry):
+def test_a_child_uses_a_view_first(ferry):
+    view = ferry.with_options(language="fr", deadline=20)
+    assert Child(lambda: calls(view)).result() == calls(view)
+
+
+def test_a_child_forks_a_child(ferry):
     def child():
         return calls(ferry), Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
 
-    view = ferry.with_options(language="fr", deadline=20)
-    assert Child(lambda: calls(view)).result() == calls(view)
     assert Child(child).result() == (calls(ferry),) * 3
 
 
-def test_a_fork_while_a_thread_has_the_lock_or_makes_a_call(ferry, ferry_sandbox, booking_id):
+def test_a_fork_while_a_thread_holds_the_lock(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
     eventually(lambda: hold.held)
     assert Child(lambda: calls(ferry)).result()
     hold.release()
     assert slow.value() == ferry.mcp.countries()
+
+
+def test_a_fork_while_a_thread_confirms(ferry, ferry_sandbox, booking_id):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
     eventually(lambda: hold.held)
 
-    def again():
+    def confirm_again():
         try:
             ferry.bookings.confirm(booking_id)
         except FerryError as error:
             return type(error).__name__
         return "done"
 
-    assert Child(again).result() == "AlreadyDoneError"
+    assert Child(confirm_again).result() == "AlreadyDoneError"
     hold.release()
     assert slow.value().booking_id == booking_id
 
 
-def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
-    is_asked, asked = threading.Event(), []
+def test_a_fork_while_a_thread_gets_a_token(ferry_sandbox):
+    is_asked = threading.Event()
+    may_go_on = threading.Event()
 
     def token():
         is_asked.set()
-        eventually(lambda: asked)
+        eventually(may_go_on.is_set)
         return ferry_sandbox.token
 
     with Ferry(token, base_url=ferry_sandbox.base_url) as ferry:
@@ -123,11 +139,11 @@ def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
         assert is_asked.wait(LONG)  # what a thread imports at the fork, no child can import
 
         def child():
-            asked.append(slow)
+            may_go_on.set()  # the child's own copy of the event
             return calls(ferry)
 
         assert Child(child).result()
-        asked.append(slow)
+        may_go_on.set()
         assert slow.value() == calls(ferry)
 
 
@@ -158,7 +174,7 @@ def test_a_child_that_closes_cuts_nothing_in_flight(ferry, aferry, ferry_sandbox
 
     Child(close).result()
     hold.release()
-    assert all(one.value() for one in slow)
+    assert all(call.value() for call in slow)
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2
     asyncio_portal.call(aferry.aclose)
 
@@ -166,7 +182,7 @@ def test_a_child_that_closes_cuts_nothing_in_flight(ferry, aferry, ferry_sandbox
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("is_async", mostly_long([False, True]))
 @pytest.mark.parametrize("start", mostly_long(["fork", "spawn", "forkserver"]))
-def test_another_process_recovers_what_this_one_does_not_know(
+def test_another_process_recovers_an_unknown_outcome(
     ferry, ferry_sandbox, booking_id, start, is_async
 ):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")

@@ -7,6 +7,7 @@ import threading
 import tracemalloc
 import weakref
 from collections import deque
+from functools import partial
 from time import monotonic
 
 import anyio
@@ -31,12 +32,13 @@ IDLE = 4.0
 
 
 def used():
+    """Return the numbers of blocks of memory, of descriptors and of threads."""
     gc.collect()
     gc.collect()
     return sys.getallocatedblocks(), len(descriptors()), threading.active_count()
 
 
-def has_not_grown(before, spare=SPARE):
+def check_growth(before, spare=SPARE):
     """Check that what is left is no more than a few caches, whatever the number of calls."""
     blocks, files, threads = before
     eventually(lambda: threading.active_count() <= threads)
@@ -46,10 +48,11 @@ def has_not_grown(before, spare=SPARE):
 
 
 def measure(use, warm_up, count):
+    """Check that `count` calls leave nothing behind, after some that fill the caches."""
     use(warm_up)
     before = used()
     use(count)
-    has_not_grown(before)
+    check_growth(before)
 
 
 async def forget_timers():
@@ -87,12 +90,18 @@ def service(request):
 OFFLINE = httpx.MockTransport(service)
 
 
-def failing(ferry, index):
-    if index % 5 == 0:
-        return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
-    if index % 5 == 1:
-        return ferry.bookings.get("refused")
-    return ferry.tickets.get(("t-1", "html", "")[index % 5 - 2])
+def make_failing_call(ferry, index):
+    match index % 5:
+        case 0:
+            return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
+        case 1:
+            return ferry.bookings.get("refused")
+        case 2:
+            return ferry.tickets.get("t-1")
+        case 3:
+            return ferry.tickets.get("html")
+        case _:
+            return ferry.tickets.get("")
 
 
 @pytest.fixture(autouse=True)
@@ -102,27 +111,63 @@ def few_ids(monkeypatch, ferry_sandbox):
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
-async def crowd(offline, count):
+async def measure_tasks(use, count, spare):
+    """Check that `count` calls leave nothing behind; `use` has made some before.
+
+    Caches may still fill up in the first rounds, but what is left of each call is left each time.
+    """
+    for _ in range(3):
+        await forget_timers()
+        before = used()
+        tasks = len(anyio.get_running_tasks())
+        await use(count)
+        await forget_timers()
+        if used()[0] - before[0] < spare:
+            break
+    check_growth(before, spare)
+    assert len(anyio.get_running_tasks()) == tasks
+
+
+async def crowd(ferry, count):
     async def calls():
         for _ in range(count // 10):
-            await offline.catalogue.ports()
+            await ferry.catalogue.ports()
 
     async with anyio.create_task_group() as group:
         for _ in range(10):
             group.start_soon(calls)
 
 
-async def fail(offline, count):
+async def fail(ferry, count):
     for index in range(count):
         with pytest.raises(FerryError):
-            await failing(offline, index)
+            await make_failing_call(ferry, index)
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
-def test_thousands_of_calls_of_tasks(async_ferry, ferry_sandbox, loop):
-    pauses, last = 0, monotonic()
+@pytest.mark.parametrize(
+    ("use", "count", "spare"),
+    [
+        pytest.param(crowd, 1_500, SPARE * 3 // 10, id="crowd"),
+        pytest.param(fail, 800, SPARE // 2, id="fail"),
+    ],
+)
+def test_calls_of_tasks_leave_nothing(loop, use, count, spare):
+    async def main():
+        async with httpx.AsyncClient(transport=OFFLINE) as http_client:
+            ferry = AsyncFerry("t", base_url=URL, max_retries=0, http_client=http_client)
+            await use(ferry, WARM_UP)
+            await measure_tasks(partial(use, ferry), count, spare)
 
-    async def over_sockets(_, count):
+    anyio.run(main, backend=loop)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_calls_of_tasks_keep_their_connections(async_ferry, ferry_sandbox, loop):
+    pauses = 0
+    last = monotonic()
+
+    async def call(count):
         nonlocal pauses, last
         for index in range(count):
             pauses += monotonic() - last > IDLE  # the pool may have closed its connection
@@ -132,81 +177,87 @@ def test_thousands_of_calls_of_tasks(async_ferry, ferry_sandbox, loop):
                 await async_ferry.mcp.countries()
 
     async def main():
-        async with async_ferry, httpx.AsyncClient(transport=OFFLINE) as http_client:
-            offline = AsyncFerry("t", base_url=URL, max_retries=0, http_client=http_client)
-            for use, number in ((crowd, 1_500), (fail, 800), (over_sockets, 500)):
-                spare = SPARE // 2 if use is not crowd else SPARE * 3 // 10
-                await use(offline, WARM_UP)
-                for _ in range(3):  # what is left of each call is left each time
-                    await forget_timers()
-                    before, tasks = used(), len(anyio.get_running_tasks())
-                    connections = ferry_sandbox.counters.connections - pauses
-                    await use(offline, number)
-                    await forget_timers()
-                    if used()[0] - before[0] < spare:
-                        break
-                has_not_grown(before, spare)
-                assert len(anyio.get_running_tasks()) == tasks
-                assert ferry_sandbox.counters.connections - connections <= pauses
+        async with async_ferry:
+            await call(WARM_UP)
+            connections = ferry_sandbox.counters.connections - pauses
+            await measure_tasks(call, 500, SPARE // 2)
+            assert ferry_sandbox.counters.connections - connections <= pauses
 
     anyio.run(main, backend=loop)
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_calls_over_sockets(ferry, ferry_sandbox, deadline):
-    view = ferry.with_options(deadline=deadline)
+class TestCallsOverSockets:
+    """Hundreds of calls of one client over its connections."""
 
-    def calls(count):
-        for index in range(count):
-            view.catalogue.vehicle_types()
-            if index % 5 == 0:
-                view.mcp.countries()
+    @pytest.fixture
+    def view(self, ferry, deadline):
+        return ferry.with_options(deadline=deadline)
 
-    def cut(count):
-        for _ in range(count):
-            with pytest.raises(FerryError):
-                view.with_options(max_retries=0).catalogue.vehicle_types()
+    def test_calls_leave_nothing(self, view, ferry_sandbox):
+        def calls(count):
+            for index in range(count):
+                view.catalogue.vehicle_types()
+                if index % 5 == 0:
+                    view.mcp.countries()
 
-    calls(1)
-    connections = ferry_sandbox.counters.connections
-    measure(calls, 50, 1_500)
-    assert ferry_sandbox.counters.connections == connections
-    ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
-    measure(cut, 50, 500)
+        calls(1)
+        connections = ferry_sandbox.counters.connections
+        measure(calls, 50, 1_500)
+        assert ferry_sandbox.counters.connections == connections
+
+    def test_cut_calls_leave_nothing(self, view, ferry_sandbox):
+        def cut(count):
+            for _ in range(count):
+                with pytest.raises(FerryError):
+                    view.with_options(max_retries=0).catalogue.vehicle_types()
+
+        ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
+        measure(cut, 50, 500)
 
 
 # asyncio complains of a loop that ended before its connections; the client closes them itself.
 @pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
-def test_clients_that_come_and_go_and_loops_of_one_client_leave_nothing(ferry_sandbox):
-    settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
+class TestClients:
+    """A hundred clients, or a hundred event loops of one client."""
 
-    def clients(count):
-        for _ in range(count):
-            with Ferry(**settings) as ferry:
-                ferry.catalogue.vehicle_types()
+    @pytest.fixture
+    def settings(self, ferry_sandbox):
+        return {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
 
-    async def come_and_go(count):
-        for _ in range(count):
-            async with AsyncFerry(**settings) as ferry:
-                await ferry.catalogue.vehicle_types()
+    def test_sync_clients_leave_nothing(self, settings):
+        def come_and_go(count):
+            for _ in range(count):
+                with Ferry(**settings) as ferry:
+                    ferry.catalogue.vehicle_types()
 
-    async def call():
-        await kept.catalogue.vehicle_types()
+        measure(come_and_go, 20, 100)
 
-    def loops(count):
-        for _ in range(count):
-            asyncio.run(call())
+    def test_async_clients_leave_nothing(self, settings):
+        async def come_and_go(count):
+            for _ in range(count):
+                async with AsyncFerry(**settings) as ferry:
+                    await ferry.catalogue.vehicle_types()
 
-    measure(clients, 20, 100)
-    measure(lambda count: asyncio.run(come_and_go(count)), 20, 100)
-    kept = AsyncFerry(**settings)
-    measure(loops, 20, 100)
-    asyncio.run(kept.aclose())
-    gc.collect()
+        measure(lambda count: asyncio.run(come_and_go(count)), 20, 100)
+
+    def test_loops_of_one_client_leave_nothing(self, settings):
+        ferry = AsyncFerry(**settings)
+
+        async def call():
+            await ferry.catalogue.vehicle_types()
+
+        def loops(count):
+            for _ in range(count):
+                asyncio.run(call())
+
+        measure(loops, 20, 100)
+        asyncio.run(ferry.aclose())
+        gc.collect()
 
 
-def test_errors_that_are_dropped_and_large_replies_leave_nothing(ferry_sandbox):
+def test_dropped_errors_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
@@ -223,6 +274,9 @@ def test_errors_that_are_dropped_and_large_replies_leave_nothing(ferry_sandbox):
             return all(reference() is None for reference in references)
 
         eventually(are_gone)
+
+
+def test_large_replies_leave_nothing():
     large = httpx.Response(200, json=[{"code": "A", "name": "n" * 100_000, "country": "c"}])
     with httpx.Client(transport=httpx.MockTransport(lambda _: large)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)
@@ -234,4 +288,4 @@ def test_errors_that_are_dropped_and_large_replies_leave_nothing(ferry_sandbox):
         gc.collect()
         left, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert left < 1_000_000
+    assert left < 1_000_000

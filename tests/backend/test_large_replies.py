@@ -12,7 +12,6 @@ import pytest
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
-from tests.support.tables import each
 from tests.transport.calls import CREATE
 from tests.transport.scripted import Service, in_turn, serve
 
@@ -24,7 +23,7 @@ BOUND = 200_000
 
 @cache
 def bomb():
-    """Return what unpacks to a hundred times the bound; packing it takes a while."""
+    """Return what unpacks to a hundred times the bound; it is made once, as that takes a while."""
     return gzip.compress(b" " * 100 * BOUND)
 
 
@@ -70,11 +69,65 @@ LARGE = {
 }
 
 
+@pytest.fixture(params=LARGE)
+def large(request):
+    """A script that replies with more than the bound."""
+    return LARGE[request.param]()
+
+
 def client_of(clients, service):
     return clients("t", base_url=service.url, max_retries=0, deadline=20)
 
 
+def read_error(clients, script):
+    """Return the error of a read that the script replies to."""
+    with Service(script) as service:
+        error = UnderWay(client_of(clients, service).catalogue.ports).error()
+        assert service.asked == ["GET /api/port"]
+    return error
+
+
+def write_error(clients, script):
+    """Return the error of a creation that the script replies to."""
+    with Service(script) as service:
+        ferry = client_of(clients, service)
+        error = UnderWay(lambda: CREATE.make(ferry)).error()
+        assert service.asked == [CREATE.line]
+    return error
+
+
+def test_a_large_reply_fails_a_read(any_clients, large):
+    error = read_error(any_clients, large)
+    assert type(error) is UnexpectedResponseError
+    assert f"{BOUND}" in str(error)
+    assert error.outcome == "unknown"
+    assert error.status_code in {200, 422, 503}
+
+
+def test_a_large_reply_leaves_a_write_unknown(any_clients, large):
+    assert type(write_error(any_clients, large)) is OutcomeUnknownError
+
+
+def test_a_large_reply_gives_up_its_place(any_clients, monkeypatch, large):
+    monkeypatch.setattr("ferry_sdk._transport.http11.client.MOST_CONNECTIONS", 1)
+    with Service(large, large, serve) as service:
+        ferry = client_of(any_clients, service)
+        assert UnderWay(ferry.catalogue.ports).error()
+        assert UnderWay(lambda: CREATE.make(ferry)).error()
+        assert service.asked == ["GET /api/port", CREATE.line]
+        assert list(ferry.catalogue.ports()) == []
+        eventually(lambda: len(connections_to(service.url)) <= 1)
+    threads_end()
+
+
+def test_a_large_confirmation_is_read_back(any_clients, large):
+    with Service(large, serve) as service:
+        assert client_of(any_clients, service).bookings.confirm("b-1").read_back
+        assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/b-1"]
+
+
 def peak_of_a_read(clients, script):
+    """Return the most bytes in use during a read that the script replies to."""
     with Service(script) as service:
         ferry = client_of(clients, service)
         tracemalloc.start()
@@ -84,76 +137,76 @@ def peak_of_a_read(clients, script):
     return peak
 
 
-@pytest.mark.parametrize("name", LARGE)
-def test_a_reading_is_refused_a_write_unknown_and_no_memory_taken(any_clients, monkeypatch, name):
-    monkeypatch.setattr("ferry_sdk._transport.http11.client.MOST_CONNECTIONS", 1)
-    with Service(LARGE[name](), LARGE[name](), serve) as service:
-        ferry = client_of(any_clients, service)
-        error = UnderWay(ferry.catalogue.ports).error()
-        assert type(error) is UnexpectedResponseError
-        assert f"{BOUND}" in str(error)
-        assert error.outcome == "unknown"
-        assert error.status_code in {200, 422, 503}
-        assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
-        assert service.asked == ["GET /api/port", CREATE.line]
-        assert list(ferry.catalogue.ports()) == []
-        eventually(lambda: len(connections_to(service.url)) <= 1)
-    with Service(LARGE[name](), serve) as service:
-        assert client_of(any_clients, service).bookings.confirm("b-1").read_back
-        assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/b-1"]
-    # Meanwhile, the service of an earlier test may answer.
-    assert any(peak_of_a_read(any_clients, LARGE[name]()) < 10 * BOUND for _ in range(3))
-    threads_end()
+def test_a_large_reply_takes_little_memory(any_clients, large):
+    # Three tries, because the service of an earlier test may answer meanwhile.
+    assert any(peak_of_a_read(any_clients, large) < 10 * BOUND for _ in range(3))
 
 
-@each(
-    "script",
+@pytest.mark.parametrize(
+    "make_script",
     [
-        lambda: chunked(repeat(b": nothing\n\n" * 500), STREAM),
-        lambda: chunked(repeat(b"data: " + b"a" * 5000), STREAM),
-        lambda: chunked([bomb()] * 3, STREAM, PACKED),
-        lambda: replied(bomb(), PACKED),
+        pytest.param(
+            lambda: chunked(repeat(b": nothing\n\n" * 500), STREAM), id="comments without end"
+        ),
+        pytest.param(
+            lambda: chunked(repeat(b"data: " + b"a" * 5000), STREAM), id="data without end"
+        ),
+        pytest.param(lambda: chunked([bomb()] * 3, STREAM, PACKED), id="packed without end"),
+        pytest.param(lambda: replied(bomb(), PACKED), id="bomb"),
     ],
 )
-def test_a_reply_of_mcp_is_bounded_too(any_clients, script):
-    with Service(script()) as service:
+def test_a_reply_of_mcp_is_bounded(any_clients, make_script):
+    with Service(make_script()) as service:
         error = UnderWay(client_of(any_clients, service).mcp.countries).error()
-        assert type(error) is UnexpectedResponseError
-        assert f"{BOUND}" in str(error)
+    assert type(error) is UnexpectedResponseError
+    assert f"{BOUND}" in str(error)
 
 
-def test_a_voucher_is_bounded_too_and_a_packed_reply_in_many_pieces_is_read(any_clients, tmp_path):
+def test_a_large_voucher_is_not_saved(any_clients, tmp_path):
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
         service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
         call = client_of(any_clients, service).tickets.save_pdf
         error = UnderWay(lambda: call("t-1", tmp_path / "v.pdf")).error()
-        assert isinstance(error, FerryError)
-        assert f"{BOUND}" in str(error)
-        assert not [*tmp_path.iterdir()]
-    halves = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
-    body = gzip.compress(b"".join(halves))
+    assert isinstance(error, FerryError)
+    assert f"{BOUND}" in str(error)
+    assert not [*tmp_path.iterdir()]
+
+
+HALVES = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
+"""A list of one port, in two parts."""
+
+
+def test_a_packed_reply_may_come_in_bytes(any_clients):
+    body = gzip.compress(b"".join(HALVES))
     pieces = [body[index : index + 1] for index in range(len(body))]
     with Service(chunked([*pieces, b""], JSON, PACKED)) as service:
         assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
-    with Service(replied(b"".join(map(gzip.compress, halves)), PACKED)) as service:
+
+
+def test_a_reply_packed_in_parts_is_never_cut(any_clients):
+    """Each decoder either reads both parts or fails; none returns the first part alone."""
+    body = b"".join(gzip.compress(half) for half in HALVES)
+    with Service(replied(body, PACKED)) as service:
         outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
-        if outcome.error is None:
-            assert outcome.value[0].country == "c"
-        else:
-            assert type(outcome.error) is UnexpectedResponseError
+    if outcome.error is None:
+        assert outcome.value[0].country == "c"
+    else:
+        assert type(outcome.error) is UnexpectedResponseError
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_a_reply_up_to_the_bound_is_read(any_clients, deadline):
+@pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "packed"])
+def test_a_reply_up_to_the_bound_is_read(any_clients, deadline, is_packed):
     room = BOUND - len(json.dumps([{"code": "A", "name": "", "country": "c"}]))
     port = {"code": "A", "name": "n" * room, "country": "c"}
     body = json.dumps([port]).encode()
     assert len(body) == BOUND
-    for script in (replied(body), replied(gzip.compress(body), PACKED)):
-        with Service(script) as service:
-            ferry = any_clients("t", base_url=service.url, deadline=deadline)
-            assert ferry.catalogue.ports()[0].name == port["name"]
+
+    script = replied(gzip.compress(body), PACKED) if is_packed else replied(body)
+    with Service(script) as service:
+        ferry = any_clients("t", base_url=service.url, deadline=deadline)
+        assert ferry.catalogue.ports()[0].name == port["name"]
 
 
 TWICE = gzip.compress(gzip.compress(b"[]"))
@@ -165,22 +218,36 @@ UNREADABLE = {
     "no gzip": (b"no gzip at all", "gzip"),
     "cut": (gzip.compress(b"[]")[:-9], "gzip"),
     "cut short": (gzip.compress(b'[{"code": "A"}]')[:12], "gzip"),
-    "brotli": (b"[]", "br"),
     "zstd": (zlib.compress(b"[]"), "zstd"),
     "of nobody's": (b"\x28\xb5\x2f\xfd\x00\x00", "compress"),
 }
+NO_BROTLI = {"brotli": (b"[]", "br")}
 
 
-@each("name", UNREADABLE)
-def test_a_packing_that_cannot_be_undone_is_typed(any_clients, name):
-    body, *packings = UNREADABLE[name]
-    headers = (f"content-encoding: {packing}" for packing in packings)
-    with Service(replied(body, *headers)) as service:
-        ferry = client_of(any_clients, service)
-        outcome = UnderWay(ferry.catalogue.ports).outcome()
-        if outcome.error is None and name == "brotli":  # it is none
-            assert list(outcome.value) == []
-        else:
-            assert type(outcome.error) is UnexpectedResponseError
-            assert outcome.error.status_code == 200
-        assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
+def packed_as(body, *packings):
+    return replied(body, *[f"content-encoding: {packing}" for packing in packings])
+
+
+@pytest.mark.parametrize("reply", UNREADABLE.values(), ids=UNREADABLE)
+def test_an_unreadable_packing_fails_a_read(any_clients, reply):
+    error = read_error(any_clients, packed_as(*reply))
+    assert type(error) is UnexpectedResponseError
+    assert error.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "reply", [*UNREADABLE.values(), *NO_BROTLI.values()], ids=[*UNREADABLE, *NO_BROTLI]
+)
+def test_an_unreadable_packing_leaves_a_write_unknown(any_clients, reply):
+    assert type(write_error(any_clients, packed_as(*reply))) is OutcomeUnknownError
+
+
+def test_a_body_without_brotli_may_be_read(any_clients):
+    """Where no decoder of brotli is installed, the body is read as it is."""
+    with Service(packed_as(*NO_BROTLI["brotli"])) as service:
+        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
+    if outcome.error is None:
+        assert list(outcome.value) == []
+    else:
+        assert type(outcome.error) is UnexpectedResponseError
+        assert outcome.error.status_code == 200

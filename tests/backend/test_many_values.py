@@ -5,6 +5,7 @@ import json
 import threading
 import time
 import tracemalloc
+from functools import cache
 from unittest.mock import Mock
 
 import anyio
@@ -20,15 +21,16 @@ from tests.backend.test_large_replies import PACKED, replied
 from tests.engine.replies import good, scripted_driver
 from tests.support.exchanges import caught
 from tests.support.samples import BOOKING
-from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, serve
 
 LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
 OBJECTS = b"[" + b'{"a":0},' * 2_100_000 + b"{}]"
-MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": b"[" + b"0," * 4_100_000 + b"0]"}
+NUMBERS = b"[" + b"0," * 4_100_000 + b"0]"
+MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": NUMBERS}
 NUMBER = 45_000
+"""Ports of a list that is a long reply."""
 
 
 def packed(content):
@@ -45,14 +47,20 @@ def test_more_values_than_are_read_never_become_objects(content):
         tracemalloc.stop()
 
 
-def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monkeypatch):
-    text = json.dumps({"content": [{"type": "text", "text": LISTS.decode()}]}).encode()
-    assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, text))
+def test_values_inside_a_text_count_too():
+    content = json.dumps({"content": [{"type": "text", "text": LISTS.decode()}]}).encode()
+    assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, content))
+
+
+def test_a_read_of_many_values_fails(clients):
     with Service(packed(LISTS)) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
         error = caught(UnexpectedResponseError, ferry.bookings.get, "b-1")
-        assert "JSON values" in str(error)
-        assert error.status_code == 200
+    assert "JSON values" in str(error)
+    assert error.status_code == 200
+
+
+def test_no_memory_for_a_body_loses_a_reply(clients, monkeypatch):
     full = Mock(side_effect=MemoryError)
     monkeypatch.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
     with Service(packed(b"{}"), serve) as service:
@@ -61,28 +69,43 @@ def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monke
         assert len(service.asked) == 1
 
 
-@each("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
-def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(monkeypatch, name):
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("bookings.create", OutcomeUnknownError),
+        ("bookings.get", UnexpectedResponseError),
+        ("mcp.create_booking", OutcomeUnknownError),
+    ],
+)
+def test_no_memory_for_values_loses_a_reply(monkeypatch, name, kind):
     monkeypatch.setattr(json_body, "from_json", Mock(side_effect=MemoryError))
-    kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
     error = caught(kind, scripted_driver(then=good(BOOKING)).raw, name, max_retries=0)
     assert "memory" in str(error)
     assert error.outcome == "unknown"
 
 
-def long_list(number=NUMBER):
-    ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
+@cache
+def list_of_ports(count):
+    ports = [{"code": f"P{index:05}", "name": "Port", "country": "IT"} for index in range(count)]
     return json.dumps(ports).encode()
 
 
-def test_a_long_reply_is_read_aside_unless_a_thread_without_a_deadline_reads_it_itself(monkeypatch):
-    for content, effects in ((long_list(), 1), (long_list(10), 0)):
-        driver = scripted_driver(good(json.loads(content)))
-        found = driver.raw("catalogue.ports", deadline=9.0).parse()
-        asides = [one for one in driver.effects if isinstance(one, RunBlocking)]
-        assert len(asides) == effects
-        assert {one.until for one in asides} <= {1009.0}
-        assert len(found) > 9
+@pytest.mark.parametrize(
+    ("count", "until"),
+    [
+        pytest.param(NUMBER, [1009.0], id="long"),
+        pytest.param(10, [], id="short"),
+    ],
+)
+def test_only_a_long_reply_is_read_aside(count, until):
+    driver = scripted_driver(good(json.loads(list_of_ports(count))))
+    ports = driver.raw("catalogue.ports", deadline=9.0).parse()
+    asides = [effect for effect in driver.effects if isinstance(effect, RunBlocking)]
+    assert [aside.until for aside in asides] == until
+    assert len(ports) == count
+
+
+def test_a_thread_without_deadline_reads_it_alone(monkeypatch):
     threads = []
 
     def note(*args, **options):
@@ -90,21 +113,24 @@ def test_a_long_reply_is_read_aside_unless_a_thread_without_a_deadline_reads_it_
         return from_json(*args, **options)
 
     monkeypatch.setattr(json_body, "from_json", note)
-    with Service(packed(long_list())) as service, Ferry("t", base_url=service.url) as ferry:
+    with (
+        Service(packed(list_of_ports(NUMBER))) as service,
+        Ferry("t", base_url=service.url) as ferry,
+    ):
         assert len(ferry.catalogue.ports()) == NUMBER
     assert threads == [threading.get_ident()]
 
 
-@each("is_in_object", [False, True])
-def test_a_long_reply_leaves_the_event_loop_to_others(monkeypatch, is_in_object):
-    """What reads it lets others in, at every part: they do not wait for all of it."""
-    content = b'{"ports":%s}' % long_list() if is_in_object else long_list()
+@pytest.mark.parametrize("pattern", [b"%s", b'{"ports":%s}'], ids=["list", "list in an object"])
+def test_a_long_reply_leaves_the_loop_to_others(monkeypatch, pattern):
+    """A worker thread lets others in at every part: they do not wait for all of it."""
+    content = pattern % list_of_ports(NUMBER)
     assert len(content) > LONG_REPLY
     threads = []
 
     def slow_at_the_first(*args, **options):
         threads.append(is_in_worker_thread.get())
-        if len(threads) == 1:  # of all it takes its time, as many would
+        if len(threads) == 1:  # the first part takes as long as many others together
             time.sleep(0.15)
         return from_json(*args, **options)
 
@@ -139,7 +165,7 @@ def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, call):
         return from_json(*args, **options)
 
     monkeypatch.setattr(json_body, "from_json", slow)
-    with Service(packed(long_list())) as service:
+    with Service(packed(list_of_ports(NUMBER))) as service:
         ferry = clients("t", base_url=service.url, max_retries=0)
         try:
             for deadline in (0.2, 0.8, 3.2):  # a busy machine may take longer to send it

@@ -9,14 +9,13 @@ import pytest
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._transport.http11.client import Connections, prepare_request
 from ferry_sdk.sandbox import Sandbox
-from tests.support.tables import each
+from tests.support.exchanges import caught
 from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they are requests of the library's own clients")
 
 LIMITS = (20.0, 20.0, 20.0, 20.0)
 TRACED = {"trace": lambda *_: None}
-IPV6 = b"[2001:db8::1]"
 
 
 class Notes:
@@ -52,83 +51,157 @@ def service(notes):
         yield made
 
 
-@pytest.mark.parametrize("prefix", ["", "/v2/ferries", "/caf%C3%A9/a%2Fb", "/café au lait"])
-def test_a_path_of_the_address_comes_first(any_clients, service, notes, prefix):
-    any_clients("t", base_url=f"{service.url}{prefix.replace(' ', '%20')}").catalogue.ports()
-    sent = {"/café au lait": "/caf%C3%A9%20au%20lait"}.get(prefix, prefix)
-    assert notes.targets == [f"{sent}/api/port"]
+@pytest.mark.parametrize(
+    ("prefix", "path"),
+    [
+        pytest.param("", "", id="none"),
+        pytest.param("/v2/ferries", "/v2/ferries", id="two parts"),
+        pytest.param("/caf%C3%A9/a%2Fb", "/caf%C3%A9/a%2Fb", id="encoded"),
+        pytest.param("/café%20au%20lait", "/caf%C3%A9%20au%20lait", id="encoded by half"),
+    ],
+)
+def test_a_path_of_the_address_comes_first(any_clients, service, notes, prefix, path):
+    any_clients("t", base_url=f"{service.url}{prefix}").catalogue.ports()
+    assert notes.targets == [f"{path}/api/port"]
     assert notes.values("host") == [f"127.0.0.1:{service.port}"]
 
 
-def test_ids_headers_and_hosts_of_any_letters_arrive(any_clients, service, notes, monkeypatch):
+def test_an_id_of_any_letters_is_encoded(any_clients, service, notes):
     with pytest.raises(UnexpectedResponseError):
         any_clients("t", base_url=service.url).tickets.get("a/b?c=%2F#é d")
     (target,) = set(notes.targets)
     assert target.endswith("/a%2Fb%3Fc%3D%252F%23%C3%A9%20d")
-    options = {"default_headers": {"X-Team": "a"}, "language": "fr"}
-    ferry = any_clients("t", base_url=service.url, **options)
-    for _ in range(3):
-        ferry.catalogue.ports()
-        names = [name for name, _ in notes.headers[-1]]
-        assert len({*names}) == len(names)
-        assert {"host", "authorization", "x-team", "accept-language", "user-agent"} < {*names}
-        assert not {"content-length", "cookie"} & {*names}
+
+
+class TestHeaders:
+    """The headers of three requests without a body."""
+
+    @pytest.fixture
+    def requests(self, any_clients, service, notes):
+        """The names of the headers, a list for each request."""
+        options = {"default_headers": {"X-Team": "a"}, "language": "fr"}
+        ferry = any_clients("t", base_url=service.url, **options)
+        for _ in range(3):
+            ferry.catalogue.ports()
+        requests = [[name for name, _ in fields] for fields in notes.headers]
+        assert len(requests) == 3
+        return requests
+
+    def test_each_is_sent_once(self, requests):
+        for names in requests:
+            assert len({*names}) == len(names)
+
+    def test_needed_ones_are_sent(self, requests):
+        needed = {"host", "authorization", "x-team", "accept-language", "user-agent"}
+        for names in requests:
+            assert needed < {*names}
+
+    def test_a_length_or_cookie_is_not(self, requests):
+        for names in requests:
+            assert not {"content-length", "cookie"} & {*names}
+
+
+@pytest.fixture
+def _local_example(monkeypatch):
+    """Every host of `.example` has the address of this machine."""
     ask = socket.getaddrinfo
 
-    def here(host, *args, **options):
-        is_example = b"example" in (host if isinstance(host, bytes) else host.encode()).lower()
-        return ask("127.0.0.1" if is_example else host, *args, **options)
+    def answer(host, *args, **options):
+        name = host if isinstance(host, bytes) else host.encode()
+        if b"example" in name.lower():
+            host = "127.0.0.1"
+        return ask(host, *args, **options)
 
-    monkeypatch.setattr(socket, "getaddrinfo", here)
-    for host in ("bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"):
-        url = f"http://{host}:{service.port}"
-        any_clients("t", base_url=url, allow_http=True).catalogue.ports()
-        assert notes.values("host") == [f"xn--bcher-kva.example:{service.port}"]
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
 
 
-def test_a_post_without_a_body_says_so(service, notes):
-    client = Connections(ssl.create_default_context)
-    url = f"{service.url}/a?b=c%20d&e=/"
-    for content, length in ((None, "0"), (b"", "0"), (b"four", "4")):
-        request = client.build_request(
-            "POST", url, content=content, timeout=LIMITS, extensions=TRACED
-        )
-        reply = client.send(request, stream=True, auth=None, follow_redirects=False)
-        assert b"".join(reply.iter_raw()) == b'{"ports": []}'
-        reply.close()
-        assert notes.values("content-length") == [length]
-    client.close()
-    assert notes.targets == ["/a?b=c%20d&e=/"] * 3
+@pytest.mark.usefixtures("_local_example")
+@pytest.mark.parametrize("host", ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"])
+def test_a_host_of_any_letters_is_encoded(any_clients, service, notes, host):
+    url = f"http://{host}:{service.port}"
+    any_clients("t", base_url=url, allow_http=True).catalogue.ports()
+    assert notes.values("host") == [f"xn--bcher-kva.example:{service.port}"]
 
 
-@each(
-    ("url", "target", "host"),
+@pytest.mark.parametrize(
+    ("content", "length"),
     [
-        ("https://ferry.example:443/", b"/", b"ferry.example"),
-        ("http://ferry.example:80?a=1", b"/?a=1", b"ferry.example"),
-        ("https://ferry.example:80/a#part", b"/a", b"ferry.example:80"),
-        ("http://ferry.example:443/a//b/../c;d=e", b"/a//b/../c;d=e", b"ferry.example:443"),
-        ("https://FERRY.example", b"/", b"ferry.example"),
-        ("https://[2001:db8::1]:443/a%20b?c=%26&d=%C3%A9", b"/a%20b?c=%26&d=%C3%A9", IPV6),
-        ("https://faß.example/é?ü=ß", b"/%C3%A9?%C3%BC=%C3%9F", b"xn--fa-hia.example"),
+        pytest.param(None, "0", id="none"),
+        pytest.param(b"", "0", id="empty"),
+        pytest.param(b"four", "4", id="four bytes"),
     ],
 )
-def test_what_is_encoded_is_not_again_and_a_host_has_no_default_port(url, target, host):
+def test_a_post_says_its_length(service, notes, content, length):
+    client = Connections(ssl.create_default_context)
+    url = f"{service.url}/a?b=c%20d&e=/"
+    request = client.build_request("POST", url, content=content, timeout=LIMITS, extensions=TRACED)
+    reply = client.send(request, stream=True, auth=None, follow_redirects=False)
+    assert b"".join(reply.iter_raw()) == b'{"ports": []}'
+    reply.close()
+    client.close()
+    assert notes.values("content-length") == [length]
+    assert notes.targets == ["/a?b=c%20d&e=/"]
+
+
+def lines_of(url):
+    """Return the first two lines of a request."""
     request = prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
-    assert request.encode().split(b"\r\n")[:2] == [b"GET %b HTTP/1.1" % target, b"Host: " + host]
+    return request.encode().split(b"\r\n")[:2]
 
 
-def test_an_address_that_is_none_is_refused_and_one_of_ipv6_is_reached(any_clients):
-    for url in ("ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"):
-        with pytest.raises(httpcore.UnsupportedProtocol):
-            prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
-    with pytest.raises(ConfigurationError) as caught:
-        any_clients("t", base_url=f"https://{'ü' * 80}.example").catalogue.ports()
-    assert caught.value.outcome == "not_sent"
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://ferry.example:443/", b"/"),
+        ("http://ferry.example:80?a=1", b"/?a=1"),
+        ("https://ferry.example:80/a#part", b"/a"),
+        ("http://ferry.example:443/a//b/../c;d=e", b"/a//b/../c;d=e"),
+        ("https://FERRY.example", b"/"),
+        ("https://[2001:db8::1]:443/a%20b?c=%26&d=%C3%A9", b"/a%20b?c=%26&d=%C3%A9"),
+        ("https://faß.example/é?ü=ß", b"/%C3%A9?%C3%BC=%C3%9F"),
+    ],
+)
+def test_a_target_is_encoded_once(url, target):
+    assert lines_of(url)[0] == b"GET %b HTTP/1.1" % target
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://ferry.example:443/", b"ferry.example"),
+        ("http://ferry.example:80?a=1", b"ferry.example"),
+        ("https://ferry.example:80/a#part", b"ferry.example:80"),
+        ("http://ferry.example:443/a//b/../c;d=e", b"ferry.example:443"),
+        ("https://FERRY.example", b"ferry.example"),
+        ("https://[2001:db8::1]:443/a%20b?c=%26&d=%C3%A9", b"[2001:db8::1]"),
+        ("https://faß.example/é?ü=ß", b"xn--fa-hia.example"),
+    ],
+)
+def test_a_host_has_no_default_port(url, host):
+    assert lines_of(url)[1] == b"Host: " + host
+
+
+@pytest.mark.parametrize("url", ["ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"])
+def test_an_unusable_address_is_refused(url):
+    with pytest.raises(httpcore.UnsupportedProtocol):
+        prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
+
+
+def test_a_host_too_long_is_refused(any_clients):
+    ferry = any_clients("t", base_url=f"https://{'ü' * 80}.example")
+    assert caught(ConfigurationError, ferry.catalogue.ports).outcome == "not_sent"
+
+
+def has_ipv6():
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
-        pytest.skip("this machine has no ::1")
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+def test_an_address_of_ipv6_is_reached(any_clients):
     with Sandbox(host="::1") as sandbox:
         assert sandbox.base_url.startswith("http://[::1]:")
         assert any_clients(sandbox.token, base_url=sandbox.base_url).catalogue.ports()
