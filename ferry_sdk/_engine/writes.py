@@ -124,13 +124,13 @@ class _WriteSteps(Generic[T]):
                 raise
             fee_error = failure
 
-        shown_by: object = None
+        confirmed_by: object = None
         if guard.suggests is None:
-            shown_by = record
+            confirmed_by = record
         elif fee_error is not None or guard.suggests(record):
-            shown_by = yield from self._read_effect()
+            confirmed_by = yield from self._read_effect()
 
-        done_before = self._already_done(shown_by, "not_sent")
+        done_before = self._already_done(confirmed_by, "not_sent")
         if fee_error is not None and done_before is None:
             raise fee_error
         return record, done_before
@@ -320,14 +320,14 @@ class _WriteSteps(Generic[T]):
         yield from self._note_named_booking(unresolved)
         return (yield from self._resolve_unknown(unresolved))
 
-    def _raise_refusal(self, refusal: FerryError) -> Flow[NoReturn]:
+    def _raise_refusal(self, error: FerryError) -> Flow[NoReturn]:
         """Raise the refusal of the service, or that the effect was there before."""
         record = yield from self._read_effect()
         done_before = self._already_done(record, "rejected")
         if done_before is None:
-            raise refusal
-        self.context.describe(refusal, self.operation.name)
-        raise done_before from refusal.with_traceback(None)
+            raise error
+        self.context.describe(error, self.operation.name)
+        raise done_before from error.with_traceback(None)
 
     def _note_named_booking(self, lost: FerryError) -> Flow[None]:
         """Keep the booking that the failed reply of a create names."""

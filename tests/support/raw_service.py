@@ -2,6 +2,7 @@
 
 import json
 import threading
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -46,7 +47,9 @@ class RawService:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        # The server looks that often whether it is to end.
+        serve = partial(self._server.serve_forever, poll_interval=0.01)
+        self._thread = threading.Thread(target=serve, daemon=True)
 
     def __enter__(self):
         self._thread.start()

@@ -55,6 +55,7 @@ from benchmarks._payload import (
 )
 from ferry_sdk import AsyncFerry, Ferry, FerryError, Rate, Travellers, otel
 from ferry_sdk._engine import requests
+from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk._runtime import threads
 from ferry_sdk._transport.http11 import replies
@@ -311,6 +312,8 @@ async def count_calls(case, kind, without):
         opened.enter_context(patch.dict(os.environ, no_proxies, clear=True))
         opened.enter_context(patch.object(replies, "new_reader", replies.LlhttpReader))
         opened.enter_context(patch.object(threads.ThreadCall, "start", run_here))
+        # The ids of earlier tests may be as many as are kept; then each call forgets one more.
+        recent_ids.clear()
         ferry = client_of(case, kind, opened)
         for number in range(FIRST, FIRST + WARM_UPS):
             await outcome_of(ferry, case.method, case.arguments_of(number))
