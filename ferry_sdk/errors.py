@@ -68,7 +68,7 @@ class FerryError(Exception):
         for argument in self.args:
             text = str(argument).replace(quoted, shown)
             redacted.append(redactor_of_tokens.show(text) or type(self).__name__)
-        self.args = tuple(redacted)
+        self.args: tuple[object, ...] = tuple(redacted)
 
     def __init_subclass__(cls) -> None:
         """Add the documented attributes to the class, because `dir` shows only those."""

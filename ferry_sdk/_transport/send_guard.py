@@ -43,7 +43,7 @@ _STEPS: Final = {
     "start_tls.failed": _Step.TLS_FAILED,
     "send_request_headers.started": _Step.SENDS_NOW,
 }
-"""The steps that matter, by their names without the first part, which is a module of httpcore."""
+"""The steps that matter, by the last two parts of their names; those before name a module."""
 
 
 class OpenConnections:
@@ -162,7 +162,7 @@ class SendGuard:
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
         self._effect.is_followed = True
-        step = _STEPS.get(event.partition(".")[2])
+        step = _STEPS.get(".".join(event.split(".")[-2:]))
         if step is _Step.CONNECTED:
             self._stream = info["return_value"]
             self.use_connection(self._stream)
