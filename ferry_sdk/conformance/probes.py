@@ -383,16 +383,18 @@ class Probes:
 
     def _gaps(self) -> Flow[None]:
         """Search days on which a line does not sail, until a reply shows how that is said."""
+        far_day = self._days_from_today(_DAYS_BEYOND)
         for line, day in islice(self._days_without_sailing(), _MOST_ROUTES):
             reply = yield from self._search(line, day)
             if _is_refusal(reply.error):
+                if day == far_day:
+                    continue  # as below
                 self._see_status("no_sailings", reply.error)
                 return
             if self._see_no_sailings(reply):
                 return
 
         # The last lines sail least, so that even a service that sells such days has gaps.
-        far_day = self._days_from_today(_DAYS_BEYOND)
         for line in reversed(self.lines[-_MOST_ROUTES:]):
             reply = yield from self._search(line, far_day)
             if _is_refusal(reply.error):

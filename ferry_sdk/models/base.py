@@ -609,7 +609,10 @@ def path_of(error: ValidationError) -> tuple[str, str]:
     Neither contains the invalid value.
     """
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return path_text(first["loc"]), first["msg"].removeprefix("Value error, ")
+    problem = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "model_type":  # pydantic names the class, which need not be public
+        problem = "expected an object"
+    return path_text(first["loc"]), problem
 
 
 def path_text(location: tuple[int | str, ...]) -> str:

@@ -63,6 +63,14 @@ def test_lost_order_is_not_booked_again(cli, ferry_sandbox, arguments, url):
     assert effects(ferry_sandbox) == ["bookings.create"]
 
 
+@pytest.mark.parametrize("content", ["[]", '"x"'])
+def test_order_file_without_an_object_is_refused(cli, tmp_path, content):
+    file = tmp_path / "order.json"
+    file.write_text(content, "utf-8")
+    ended = cli("book", "--from", str(file), "--yes", code=3)
+    assert f"{file}: expected an object" in ended.err
+
+
 def test_missing_order_file_is_named(cli):
     assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
 
