@@ -1,7 +1,7 @@
 """The content codings of HTTP: the one that requests ask for, and those that replies may have.
 
-For another coding, such as brotli: let `ferry_sdk._transport.exchange.Decompressor` decode it, and
-then add it to `ACCEPTED`.
+For another coding, such as brotli: give it a row in `WINDOWS`, let
+`ferry_sdk._transport.exchange.Decompressor` decode it, and then add it to `ACCEPTED`.
 """
 
 from __future__ import annotations

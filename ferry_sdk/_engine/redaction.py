@@ -278,6 +278,7 @@ class Redactor:
         start = 0
         for match in re.finditer("|".join(longest_first), folded):
             between = text[start : places[match.start()]]
+            # Two matches with a few signs between them become one: "Ana. Cruz" is "[hidden]".
             is_separate = len(between) > _GAP or any(map(str.isalnum, between))
             if not parts or is_separate:
                 parts += [between, HIDDEN]

@@ -11,10 +11,10 @@ The kind of a failure (`failure_kind`):
 
 | Failure | Kind | Retried for |
 |---|---|---|
-| nothing was sent | ``not_sent`` | every operation |
+| no connection, or another failure before anything was sent | ``not_sent`` | every operation |
 | 429 | ``rate_limited`` | every operation |
 | no reply, an unreadable one, 408, 500 and above | ``lost`` | reads |
-| another status, such as 422; a redirect | none | none |
+| another status, such as 422; a redirect; a wrong argument or setting | none | none |
 
 A 401 is no such failure: the attempt is repeated once with a new token (`auth.can_refresh`), which
 is the kind ``unauthorised``.

@@ -200,7 +200,7 @@ class _WriteSteps(Generic[T]):
         try:
             yield from RunBlocking(partial(self._begin, journal, intent), context.deadline)
             response = yield from send()
-        except GeneratorExit:
+        except GeneratorExit:  # the steps are abandoned, and may yield nothing more
             raise
         except UnresolvedWriteError as error:
             duplicate = error

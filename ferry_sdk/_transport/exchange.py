@@ -56,7 +56,7 @@ _MEMBER: Final = b"\x1f"
 _MOST_MEMBERS: Final = 1000
 """Members of gzip in one body: each takes time, also an empty one."""
 _QUOTE: Final = re.compile(r"[\s:(=<]{0,9}(?<!\w)(?:bytearray\()?b?['\"]")
-"""The beginning of the bytes that a parser could not read."""
+"""The beginning of bytes that a parser could not read, as in ``illegal line: b'HTTP'``."""
 
 _lost = partial(ConnectionFailedError, outcome="unknown")
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
@@ -138,8 +138,9 @@ class Exchange:
                 try:
                     reply = self._start_reply(response)
                     is_loaded = response.is_stream_consumed  # a mock has decompressed it as well
-                    body = response.iter_bytes() if is_loaded else response.iter_raw()
-                    for chunk in body:
+                    # The iterator has no name, so that it ends with the loop: before the response
+                    # is closed, and while `_hides_content` is set.
+                    for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
                         if self._feed(chunk):
                             break
                     else:

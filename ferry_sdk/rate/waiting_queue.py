@@ -140,8 +140,9 @@ class WaitingQueue:
             turn = self.schedule.reserve(clock, is_urgent=waiter.goes_first)
             with self._lock:
                 if turn.is_reserved:
+                    lapses_at = max(turn.moment, clock()) + LATENESS
                     self._turn = turn.moment
-                    self._lapses_at = max(turn.moment, clock()) + LATENESS
+                    self._lapses_at = lapses_at
                 else:
                     self._ask_at = turn.moment
         except ConnectionFailedError as error:
