@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import logging
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
 from typing import Any, Final
 
-from ferry_sdk._engine.content_codings import GZIP, RAW_DEFLATE, WINDOWS, ZLIB
+from ferry_sdk._engine.content_codings import Decompressor, decompressor_of
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
@@ -47,14 +46,6 @@ from ferry_sdk.errors import (
     mark_quoted,
 )
 
-_PIECE: Final = 64 * 1024
-_METHOD: Final = 0x0F
-_DEFLATE: Final = 8
-"""What the bits `_METHOD` of the first byte are in a header of zlib."""
-_MEMBER: Final = b"\x1f"
-"""The beginning of a member of gzip."""
-_MOST_MEMBERS: Final = 1000
-"""Members of gzip in one body: each takes time, also an empty one."""
 _QUOTE: Final = re.compile(r"[\s:(=<]{0,9}(?<!\w)(?:bytearray\()?b?['\"]")
 """The beginning of bytes that a parser could not read, as in ``illegal line: b'HTTP'``."""
 
@@ -233,7 +224,7 @@ class Exchange:
         encoding = by_name.get("content-encoding")
         # A mock may have decompressed the body.
         if encoding is not None and not response.is_stream_consumed:
-            self._decompressor = _decompressor_of(encoding)
+            self._decompressor = decompressor_of(encoding)
         return reply
 
     def _feed(self, raw: bytes) -> bool:
@@ -287,74 +278,6 @@ class Exchange:
                 failure.status_code = self._reply.status_code
 
         return error if failure is None else failure
-
-
-def _decompressor_of(encoding: str) -> Decompressor | None:
-    """Return what decompresses a content encoding; None if it is none that was requested.
-
-    Raises:
-        UnexpectedResponseError: The body is encoded more than once.
-    """
-    if "," in encoding:
-        raise UnexpectedResponseError("the reply has more than one content encoding")
-    window = WINDOWS.get(encoding.strip().lower())
-    return None if window is None else Decompressor(window)
-
-
-class Decompressor:
-    """Decompresses a body; one of gzip may have several members.
-
-    What follows the end is skipped, as other clients do: some servers pad the body.
-
-    Args:
-        window: The window bits of zlib.
-
-    Attributes:
-        is_cut: Whether the body so far stops before its end.
-    """
-
-    def __init__(self, window: int) -> None:
-        self._window = window
-        self._member: Any = None
-        self._members = 0
-        self._has_padding = False
-        self.is_cut = False
-
-    def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
-
-        Raises:
-            UnexpectedResponseError: The body is not valid in its encoding.
-        """
-        piece = b""
-        try:
-            while raw or len(piece) == _PIECE:  # a full piece may have left some inside zlib
-                if not self.is_cut and not self._start_member(raw):
-                    yield b""
-                    return
-
-                piece = self._member.decompress(raw, _PIECE)
-                self.is_cut = not self._member.eof
-                raw = self._member.unconsumed_tail or self._member.unused_data
-                yield piece
-        except zlib.error as error:
-            raise UnexpectedResponseError(f"the reply cannot be decompressed: {error}") from None
-
-    def _start_member(self, raw: bytes) -> bool:
-        """Begin the next member; return False if there is none."""
-        if self._member is None:
-            # Some servers leave out the header of zlib, and other clients accept that.
-            if self._window == ZLIB and raw[0] & _METHOD != _DEFLATE:
-                self._window = RAW_DEFLATE
-        elif self._has_padding or self._window != GZIP or not raw.startswith(_MEMBER):
-            self._has_padding = True
-            return False
-
-        self._members += 1
-        if self._members > _MOST_MEMBERS:
-            raise UnexpectedResponseError("the reply has too many members of gzip")
-        self._member = zlib.decompressobj(self._window)
-        return True
 
 
 def _failure_of(error: Exception) -> FerryError | None:

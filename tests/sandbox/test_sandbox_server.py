@@ -23,7 +23,7 @@ from offline_service import ADULT, ONE_TICKET, rpc, search_request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferry_sdk.cli.app import load_command
-from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
+from ferry_sdk.sandbox import AsyncSandbox, FaultKind, McpOptions, Sandbox
 from ferry_sdk.sandbox.handlers import Handler
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
@@ -362,6 +362,18 @@ def test_without_the_extra_the_error_names_it(package):
     done = run([sys.executable, "-c", script], new=True)
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
+
+
+def test_faults_have_their_names_without_the_extra():
+    script = (
+        "import sys\n"
+        "for name in ('fpdf', 'segno', 'starlette', 'uvicorn'): sys.modules[name] = None\n"
+        "from ferry_sdk.sandbox import Fault, FaultKind, McpOptions, Profile\n"
+        "print(len(FaultKind))\n"
+    )
+    done = run([sys.executable, "-c", script], new=True)
+    assert done.stderr == ""
+    assert int(done.stdout) == len(FaultKind)
 
 
 # HTTP conventions of every reply

@@ -1,22 +1,50 @@
-"""Faults that answer a request before its work is done, or corrupt the reply afterwards."""
+"""Faults that answer a request before its work is done, or corrupt the reply afterwards.
+
+The web framework is of the extra `sandbox`. It is loaded when a fault answers, so that the names of
+the faults are there without it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from email.utils import format_datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.details import Details
-from ferry_sdk.sandbox.http.conventions import problem
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 _ACCESS_ERRORS = {
     401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),
     403: ("insufficient_scope", "FORBIDDEN", "The token does not allow this"),
 }
+
+
+def _problem(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a response with an error of the service."""
+    from ferry_sdk.sandbox.http.conventions import problem  # noqa: PLC0415 -- of the extra
+
+    return problem(status, code, message, headers)
+
+
+def _response(
+    body: bytes,
+    *,
+    status: int,
+    headers: Mapping[str, str] | None = None,
+    media_type: str | None = None,
+) -> Response:
+    """Return a response with any body."""
+    from starlette.responses import Response  # noqa: PLC0415 -- of the extra
+
+    return Response(body, status_code=status, headers=headers, media_type=media_type)
 
 
 class ErrorFault(Details):
@@ -67,7 +95,7 @@ class Failure(RetryAfter):
 
     def respond(self, request: Request, _: Response, /) -> Response:
         """Return the error response."""
-        return problem(self.status, "SERVER_ERROR", "The service failed", self.headers(request))
+        return _problem(self.status, "SERVER_ERROR", "The service failed", self.headers(request))
 
 
 class FailBefore(Failure, RequestFault):
@@ -79,7 +107,7 @@ class RateLimited(RetryAfter, RequestFault):
 
     def respond(self, request: Request, _: Response, /) -> Response:
         """Return a 429."""
-        return problem(429, "RATE_LIMITED", "Too many requests", self.headers(request))
+        return _problem(429, "RATE_LIMITED", "Too many requests", self.headers(request))
 
 
 class Timeout(ErrorFault):
@@ -87,7 +115,7 @@ class Timeout(ErrorFault):
 
     def respond(self, _request: Request, _: Response, /) -> Response:
         """Return a 408."""
-        return problem(408, "REQUEST_TIMEOUT", "The request took too long")
+        return _problem(408, "REQUEST_TIMEOUT", "The request took too long")
 
 
 class RequestTimeout(Timeout, RequestFault):
@@ -107,7 +135,7 @@ class Unauthorized(RequestFault):
         """Return the status with a `WWW-Authenticate` header."""
         error, code, message = _ACCESS_ERRORS[self.status]
         challenge = {"www-authenticate": f'Bearer error="{error}"'}
-        return problem(self.status, code, message, challenge)
+        return _problem(self.status, code, message, challenge)
 
 
 class NotAcceptable(RequestFault):
@@ -121,7 +149,7 @@ class NotAcceptable(RequestFault):
 
     def respond(self, _request: Request, _: Response, /) -> Response:
         """Return the status."""
-        return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
+        return _problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
 
 class Redirect(RequestFault):
@@ -137,7 +165,7 @@ class Redirect(RequestFault):
 
     def respond(self, _request: Request, _: Response, /) -> Response:
         """Return the redirect."""
-        return Response(status_code=self.status, headers={"location": self.location})
+        return _response(b"", status=self.status, headers={"location": self.location})
 
 
 class FailAfter(Failure, ReplyFault):
@@ -164,9 +192,9 @@ class BodyFault(ReplyFault):
 
     def respond(self, _: Request, good: Response, /) -> Response:
         """Return a response with the other body."""
-        return Response(
+        return _response(
             self.body(bytes(good.body)),
-            status_code=self.status or good.status_code,
+            status=self.status or good.status_code,
             media_type=self._media_type,
         )
 

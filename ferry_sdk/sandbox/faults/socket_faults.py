@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.details import Duration
 from ferry_sdk.sandbox.faults.reply_faults import ErrorFault, ReplyFault, RequestFault
-from ferry_sdk.sandbox.http.server import BufferedReply, Connection, connection_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ferry_sdk.sandbox.http.server import BufferedReply, Connection
 
 
 class ConnectionFault(ErrorFault):
@@ -24,6 +27,8 @@ class ConnectionFault(ErrorFault):
 
     def respond(self, request: Request, good: Response, /) -> Response:
         """Return the same response, to be sent by the fault."""
+        from ferry_sdk.sandbox.http.server import connection_of  # noqa: PLC0415 -- of the extra
+
         connection_of(request.scope).plan = self
         return good
 
