@@ -90,9 +90,15 @@ def _patterns_in(value):
 
 
 def _modules():
+    """Yield all modules, but for those of an extra that is not installed."""
     for info in pkgutil.walk_packages([str(ROOT)], "ferry_sdk."):
-        if info.name.rpartition(".")[2] != "__main__":
+        if info.name.rpartition(".")[2] == "__main__":
+            continue
+        try:
             yield importlib.import_module(info.name)
+        except ModuleNotFoundError as error:
+            if "an extra: pip install" not in str(error):
+                raise
 
 
 @cache
