@@ -160,7 +160,7 @@ def test_a_signalled_first_call_can_be_repeated(record_property):
 @pytest.mark.timeout(1800)  # two processes for each module
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize(
-    ("kind", "step"), mostly_long([("sync", 60), ("asyncio", 60), ("sync", 3), ("asyncio", 3)])
+    ("kind", "step"), mostly_long([("sync", 150), ("asyncio", 60), ("sync", 3), ("asyncio", 3)])
 )
 def test_forks_during_first_calls_leave_no_lock(kind, step, record_property):
     with Service(serve, backlog=64) as service:

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests.support.tiers import mostly_long
 from tests.transport.scripted import Service, serve
 
 PROGRAM = """
@@ -41,15 +42,22 @@ if "atexit" in sys.argv:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ("warm del", ["ports 0 False", "ports 0 True"]),
-        ("warm del deadline", ["ports 0 False", "error not_sent True"]),
-        ("del", ["error not_sent True"]),
-        ("del deadline", ["error not_sent True"]),
-        ("atexit", ["ports 0 False"]),
-        ("atexit deadline", ["ports 0 False"]),
-        ("warm atexit", ["ports 0 False", "ports 0 False"]),
-    ],
+    mostly_long(
+        [
+            pytest.param("warm del", ["ports 0 False", "ports 0 True"], id="warm del"),
+            pytest.param("atexit deadline", ["ports 0 False"], id="atexit deadline"),
+            pytest.param("del", ["error not_sent True"], id="del"),
+            pytest.param(
+                "warm del deadline",
+                ["ports 0 False", "error not_sent True"],
+                id="warm del deadline",
+            ),
+            pytest.param("del deadline", ["error not_sent True"], id="del deadline"),
+            pytest.param("atexit", ["ports 0 False"], id="atexit"),
+            pytest.param("warm atexit", ["ports 0 False", "ports 0 False"], id="warm atexit"),
+        ],
+        short=3,
+    ),
 )
 def test_a_call_at_the_end_returns(words, said):
     with Service(serve) as service:
