@@ -134,7 +134,7 @@ TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
     "_engine/parsing": RECORDS,
-    "models/base": RECORDS,
+    "models/base": (*RECORDS, ("tests/protocols/test_exact_numbers.py",)),
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
     "_engine/booking_ids": (NAMED_BOOKINGS, *FLOW),
     "_engine/polling": (FLOW[2], *FLOW),

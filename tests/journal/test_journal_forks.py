@@ -77,8 +77,13 @@ def test_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
 
 def test_child_forgets_the_uses_of_its_parent(monkeypatch):
     lock = ForkLock()
-    lost = lock.use(writes=True)
-    UnderWay(lost.__enter__).value()
+    uses = []
+
+    def begin():
+        uses.append(lock.use(writes=True))
+        uses[0].__enter__()
+
+    UnderWay(begin).value()
     lock.reset()
     monkeypatch.setattr("ferry_sdk._runtime.fork.time.sleep", pytest.fail)
     lock.acquire()

@@ -8,7 +8,23 @@ from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Request
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.send_guard import OpenConnections
+from tests.backend.descriptors import connections_to
 from tests.support.exchanges import caught
+from tests.transport.scripted import Service, serve
+
+
+def test_an_exchange_that_has_ended_shuts_no_connection_down():
+    connections = OpenConnections(is_ours=True, is_local_only=True)
+    with Service(serve) as service, httpx.Client() as client:
+        kept = []
+        for _ in range(2):
+            send = Send(Request("GET", f"{service.url}/api/port", {}), Timeout())
+            exchange = Exchange(send, connections)
+            exchange.run(client)
+            exchange.give_up()
+            kept.append(connections_to(service.url))
+        assert len(kept[0]) == 1
+        assert kept[1] == kept[0], "the second exchange used the connection of the first"
 
 
 class Body(httpx.SyncByteStream):
