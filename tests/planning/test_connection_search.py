@@ -1,5 +1,6 @@
 """Two sailings that meet in a port: all that the wait allows are found, and nothing else."""
 
+import json
 import pickle
 from dataclasses import replace
 from datetime import date, timedelta
@@ -8,6 +9,7 @@ from itertools import product
 import pytest
 
 from ferry_sdk import AvailabilityError, InvalidInputError, ServerError, UnknownPlaceError
+from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.results import SearchReport
 from tests.planning.strait import ADULT, DAY, companies, found_without, slow
@@ -200,6 +202,16 @@ class TestNoRoute:
         assert "no company sails with one change from" in repr(found)
         assert "No company sails with one change from" in found._repr_html_()
         assert repr(found.report) == "<SearchReport: no company sails such a route>"
+
+
+def test_ports_of_which_no_ship_comes_back_are_changed_in(ferry, ferry_sandbox):
+    journeys = json.loads(ferry.with_raw_response.catalogue.journeys().content)["journeys"]
+    one_way = [journey for journey in journeys if not journey["route"].startswith(TO)]
+    value = {"journeys": one_way}
+    ferry_sandbox.faults.add("wrong_shape", "catalogue.journeys", times=None, value=value)
+    clear_cache()
+    assert not ferry.routes.find(TO)
+    assert connect(ferry)
 
 
 class TestFailures:
