@@ -28,8 +28,8 @@ from ferry_sdk.cli.command_table import COMMANDS
 def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own copy of click
     """Import a command, or a family of commands, and return it as typer runs it."""
     # Both import the client, which the help does not need.
-    from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415
-    from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415
+    from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415 -- not for the help
+    from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415 -- the same
 
     row = COMMANDS[name]
     module = import_module(f"ferry_sdk.cli.commands.{name}")

@@ -152,6 +152,7 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
             if len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
                 return values
 
+    # The caller may have passed anything, so pyright does not know the type of the value.
     parsed = parse_input(model, value, argument, index=index)  # pyright: ignore[reportUnknownArgumentType]
     return drop_none(vars(parsed))
 
