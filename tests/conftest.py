@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from hypothesis.strategies import text
 
 from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
@@ -65,8 +66,13 @@ def pytest_configure(config):
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker:
+        # Hypothesis keeps its table of characters in a file. Where there is none yet, each worker
+        # would take seconds to make it.
+        text().validate()
     # One for all workers. What macOS's own libraries do after a fork alone is not defined.
-    if sys.platform == "linux" and not hasattr(config, "workerinput"):
+    if sys.platform == "linux" and not is_worker:
         server = ExitStack()
         server.enter_context(fork_server())
         config.add_cleanup(server.close)

@@ -23,6 +23,8 @@ _parser = pytest.importorskip("re._parser", reason=_OLDER)
 
 ROOT = Path(ferry_sdk.__file__).parent
 METHODS = frozenset({"search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
+CALL_OF_RE = re.compile(r"\bre\.\w+\(")
+USE_OF_A_PATTERN = re.compile(rf"(\w+)\.({'|'.join(sorted(METHODS))})\b")
 POOL = " aA1_-.,:@&#\\\"'(){[<%\nT/+=\u00e9\u0301"
 ENDS = "", "\n\x00"
 SAMPLES = {"category_space": " ", "category_digit": "1", "category_word": "a"}
@@ -103,16 +105,21 @@ def _modules():
 
 @cache
 def _sources():
-    return [(path, ast.parse(path.read_text())) for path in sorted(ROOT.rglob("*.py"))]
+    """Return the text of each module of the package by its path."""
+    return {path: path.read_text() for path in sorted(ROOT.rglob("*.py"))}
 
 
 @cache
 def calls_of_re():
     """Return each call of `re` in the source: its module, its function and its node."""
     found = []
-    for path, tree in _sources():
+    for path, text in _sources().items():
+        # Only these are parsed: all of them take seconds, and each worker collects the tests.
+        if not CALL_OF_RE.search(text):
+            continue
+
         module = ".".join(["ferry_sdk", *path.relative_to(ROOT).with_suffix("").parts])
-        for node in ast.walk(tree):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
                 function = ast.unparse(node.func).removeprefix("re.")
                 if function in {*METHODS, "compile"} and node.args:
@@ -123,11 +130,9 @@ def calls_of_re():
 def methods_by_name():
     """Return how names of patterns are used anywhere in the package: names to methods."""
     used = {}
-    for _, tree in _sources():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr in METHODS:
-                name = ast.unparse(node.value).rpartition(".")[2]
-                used.setdefault(name, set()).add(node.attr)
+    for text in _sources().values():
+        for name, method in USE_OF_A_PATTERN.findall(text):
+            used.setdefault(name, set()).add(method)
     return used
 
 
