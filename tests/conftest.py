@@ -66,16 +66,23 @@ def pytest_configure(config):
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
-    is_worker = hasattr(config, "workerinput")
-    if not is_worker:
-        # Hypothesis keeps its table of characters in a file. Where there is none yet, each worker
-        # would take seconds to make it.
-        text().validate()
     # One for all workers. What macOS's own libraries do after a fork alone is not defined.
-    if sys.platform == "linux" and not is_worker:
+    if sys.platform == "linux" and not hasattr(config, "workerinput"):
         server = ExitStack()
         server.enter_context(fork_server())
         config.add_cleanup(server.close)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionstart(session):
+    """Make hypothesis's table of characters before the workers need it.
+
+    Hypothesis keeps it in a file. Without that file, each worker would take seconds to make it.
+    """
+    result = yield  # until then, hypothesis refuses
+    if not hasattr(session.config, "workerinput"):
+        text().validate()
+    return result
 
 
 def pytest_xdist_auto_num_workers():
