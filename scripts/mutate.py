@@ -290,7 +290,7 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
     """
     limits = f'ulimit -t {int(seconds)} -v {MEMORY}; exec "$@"'
     command = ["bash", "-c", limits, "bash", sys.executable, "-m", "pytest", "-x", "-q"]
-    command += ["-p", "no:cacheprovider", "-o", "timeout=120", "-m", "not long or combination"]
+    command += ["-p", "no:cacheprovider", "-o", "timeout=120", "-m", "not long or slow"]
     command += ["--tb=no", "-k", "not postgresql", *tests]  # to start a database takes time
     environment = {**os.environ, "PYTHONPATH": str(place)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

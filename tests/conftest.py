@@ -60,7 +60,7 @@ def pytest_configure(config):
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
     config.addinivalue_line(
-        "markers", "combination: long, but run by scripts/mutate; its values are in other cases too"
+        "markers", "slow: left out by scripts/test as `long` is, but run by scripts/mutate"
     )
     load_profile(config.getoption("markexpr"), config.getoption("hypothesis_seed"))
     if name := config.getoption("--http-client"):
@@ -114,12 +114,16 @@ def pytest_collection_modifyitems(items):
 
     Both kinds of client run the same generators, and both databases the same statements: each
     module keeps one test of the second kind. A test with several parameters keeps as many cases as
-    its longest one has values, so that each value of each parameter is in a case.
+    its longest one has values, so that each value of each parameter is in a case. Slow tests are
+    long as well.
     """
     tests = Path(__file__).parent
     begun = set()
     products = {}
     for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(LONG)
+            continue
         if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
         kinds = {kind for name, kind in KINDS.items() if item.callspec.params.get(name) == kind}
@@ -134,7 +138,7 @@ def pytest_collection_modifyitems(items):
     for cases in products.values():
         for item in surplus(cases):
             item.add_marker(LONG)
-            item.add_marker("combination")
+            item.add_marker("slow")
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus):

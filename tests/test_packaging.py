@@ -172,6 +172,7 @@ with Ferry(sys.argv[3], base_url=sys.argv[4]) as ferry:
 """
 
 
+@pytest.mark.slow
 def test_the_client_works_from_a_zip_file(tmp_path, ferry_sandbox):
     file = shutil.make_archive(str(tmp_path / "app"), "zip", ROOT, "ferry_sdk")
     service = (ferry_sandbox.token, ferry_sandbox.base_url)

@@ -73,6 +73,7 @@ def kinds(report):
     return {kind for kind, _ in report.rows()}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("pauses")
 def test_every_planted_discrepancy_alone_is_reported(any_clients, sandbox, history):
     client = any_clients(sandbox.token, base_url=sandbox.base_url, max_retries=0)

@@ -70,6 +70,7 @@ def kinds(events):
     return sorted((event.booking_id, event.kind) for event in events)
 
 
+@pytest.mark.slow
 def test_watch_outlives_faults_until_all_rest(sandbox, ferry, events_of):
     confirmed, cancelled, left = (booked(ferry) for _ in range(3))
     ferry.bookings.confirm(confirmed.booking_id)

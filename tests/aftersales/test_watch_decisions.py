@@ -348,6 +348,7 @@ class TestRestarts:
         assert sorted(kinds(events)) == sorted(EVENTS_OF_STORY)
         assert len(service.records) > 2 * len(EVENTS_OF_STORY)
 
+    @pytest.mark.slow
     def test_kill_at_any_step_loses_no_event(self):
         service, _ = watch_story()
         for step in service.records:

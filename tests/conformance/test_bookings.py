@@ -132,6 +132,7 @@ def test_nothing_is_booked_without_approval(ferry, sandbox):
     assert effects(sandbox) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operation", "stop"),
     mostly_long(
@@ -150,6 +151,7 @@ def test_interruption_cancels_the_booking(sandbox, operation, stop):
     assert effects(sandbox) == BOTH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", mostly_long(["asyncio", "trio"]))
 def test_cancelled_task_cancels_the_booking(sandbox, backend):
     async def main():
@@ -191,6 +193,7 @@ def test_booking_that_somebody_else_cancelled_is_not_left(ferry, sandbox):
     assert seen(report)["created_stage"] == "payment_due"
 
 
+@pytest.mark.slow
 def test_booking_whose_cancellation_is_read_back_is_not_left(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.cancel")
     report = check_with_booking(ferry, max_price=300)
@@ -208,12 +211,14 @@ def test_booking_that_is_left_is_named(ferry, sandbox, caplog):
     assert f"the check leaves a booking: {report.left}" in caplog.messages
 
 
+@pytest.mark.slow
 def test_refused_booking_is_not_left(ferry, sandbox):
     sandbox.faults.add("refused", "bookings.create")
     assert check_with_booking(ferry, max_price=300).left is None
     assert effects(sandbox) == []
 
 
+@pytest.mark.slow
 def test_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.create")
     report = check_with_booking(ferry.with_options(correlation_id="check-7"), max_price=300)
@@ -289,6 +294,7 @@ def check_left_booking_named(ferry, sandbox, choice, signals, caplog):
     return signals.lines is None and signals.seconds is None
 
 
+@pytest.mark.slow
 @pytest.mark.own_http_client(reason="a signal may leave the lock of a caller's own pool taken")
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")
 @pytest.mark.timeout(600)  # hundreds of bookings
@@ -342,6 +348,7 @@ def test_fields_that_decide_nothing_hide_no_row(ferry, change):
     assert findings.seen["times"] == "with_offset"
 
 
+@pytest.mark.slow
 def test_booking_without_tickets_is_called_so(ferry, sandbox):
     booking_id = booked(ferry).booking_id
     body = json.loads(ferry.with_raw_response.bookings.get(booking_id).content)

@@ -74,12 +74,14 @@ DIFFERENCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), DIFFERENCES)
 def test_difference_is_in_its_row_alone(name, value):
     report = report_of(Profile(**{name: value}), books=BY_ID[name].probe == BOOK)
     assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: value}
 
 
+@pytest.mark.slow
 def test_local_service_with_the_profile_has_the_same_report(tmp_path):
     profile = Profile(
         no_sailings="empty_list",

@@ -65,6 +65,7 @@ def test_local_service_sends_nothing_unreadable(report):
     assert report.unreadable == ()
 
 
+@pytest.mark.slow
 def test_reads_show_their_assumptions(report_of, sandbox):
     assert holding(report_of()) == BY_READS
     assert sandbox.counters.effects == ()
@@ -76,6 +77,7 @@ def test_report_counts_its_requests(ferry, sandbox):
     assert report.requests == sum(sandbox.counters.requests.values()) - handshake <= 40
 
 
+@pytest.mark.slow
 def test_booking_shows_its_fields(report_of, ferry, sandbox):
     booking = booked(ferry)
     report = report_of(booking_id=booking.booking_id)
@@ -83,12 +85,14 @@ def test_booking_shows_its_fields(report_of, ferry, sandbox):
     assert effects(sandbox) == ["bookings.create"]
 
 
+@pytest.mark.slow
 def test_ticket_shows_its_fields(ferry):
     booking = booked(ferry)
     ticket = ferry.bookings.get(booking.booking_id).tickets[0]
     assert {*BY_TICKETS, "times"} <= holding(check(ferry, ticket_id=ticket.id))
 
 
+@pytest.mark.slow
 def test_confirmed_booking_shows_its_costs(report_of, ferry):
     booking = booked(ferry)
     ferry.bookings.confirm(booking.booking_id)
@@ -105,6 +109,7 @@ def test_failed_read_leaves_its_rows_not_seen(report_of, sandbox):
     assert seen(report)["journey_route"].startswith("ServerError, HTTP 50")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", mostly_long([0, 1]))
 def test_short_timetable_shows_as_much(ferry, sandbox, days):
     timetable = ferry.mcp.read_resource("resource://service/departures")
@@ -114,6 +119,7 @@ def test_short_timetable_shows_as_much(ferry, sandbox, days):
     assert holding(check(ferry)) == BY_READS
 
 
+@pytest.mark.slow
 def test_timetable_with_unknown_times_shows_the_lines(ferry, sandbox):
     timetable = ferry.mcp.read_resource("resource://service/departures")
     listed = [one | {"depart_at": "soon"} for one in timetable]
@@ -124,6 +130,7 @@ def test_timetable_with_unknown_times_shows_the_lines(ferry, sandbox):
     assert "routes.find" not in probes.findings.replies
 
 
+@pytest.mark.slow
 def test_refusal_for_another_cause_is_no_difference(ferry, sandbox):
     for operation in ("bookings.get", "mcp.view_ticket", "availability.search"):
         sandbox.faults.add("rate_limited", operation, times=None, retry_after=0)
@@ -134,6 +141,7 @@ def test_refusal_for_another_cause_is_no_difference(ferry, sandbox):
     assert shown["amount"] == "no sailing was found"
 
 
+@pytest.mark.slow
 def test_day_with_one_sailing_shows_no_earliest_time(ferry, sandbox):
     sailings = json.loads(ferry.with_raw_response.availability.search(**SEARCH).content)
     sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings[:1])
@@ -156,6 +164,7 @@ def test_refusal_is_named_by_its_status(status, name):
     assert probes.seen["invalid_request"] == name
 
 
+@pytest.mark.slow
 def test_return_that_does_not_sail_shows_nothing(ferry):
     probes = Probes(Findings(ferry))
     make(ferry, probes.steps())
@@ -196,6 +205,7 @@ def test_unreachable_service_ends_the_check():
         check(ferry)
 
 
+@pytest.mark.slow
 def test_event_streams_are_read_like_json(ferry, sandbox):
     sandbox.mcp.set(reply="sse", line_end="cr", comments=True, several_lines=True)
     assert holding(check(ferry)) >= BY_READS
@@ -207,6 +217,7 @@ def sailings(ferry):
     return json.loads(ferry.with_raw_response.availability.search(**SEARCH).content)
 
 
+@pytest.mark.slow
 def test_unreadable_sailing_hides_no_other_row(ferry, sandbox, sailings):
     broken = sailings[0] | {"depart_at": None, "tariffs": None}
     value = [broken, *sailings]
@@ -219,6 +230,7 @@ def test_unreadable_sailing_hides_no_other_row(ferry, sandbox, sailings):
     assert answer.records[0].raw is None
 
 
+@pytest.mark.slow
 def test_unreadable_sailings_are_not_called_none(ferry, sandbox, sailings):
     for sailing in sailings:
         sailing["depart_at"] = None
@@ -229,6 +241,7 @@ def test_unreadable_sailings_are_not_called_none(ferry, sandbox, sailings):
     assert "availability.search" in {answer.operation for answer in report.unreadable}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operation", "listed", "row"),
     [
@@ -255,6 +268,7 @@ def test_unreadable_port_is_reported(ferry, sandbox):
     assert [record.index for record in answer.records] == [3]
 
 
+@pytest.mark.slow
 def test_line_without_a_way_back_is_reported(ferry):
     probes = Probes(Findings(ferry))
     make(ferry, probes.steps())
@@ -264,6 +278,7 @@ def test_line_without_a_way_back_is_reported(ferry):
     assert probes.findings.reasons == {"return_search": "no line sails back"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operation", "value", "row", "reason"),
     [
@@ -277,6 +292,7 @@ def test_empty_catalogue_is_called_so(ferry, sandbox, operation, value, row, rea
     assert seen(check(ferry))[row] == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "reason"),
     [

@@ -214,7 +214,7 @@ every_loop = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("name", mostly_long(WRITES, short=2))
+@pytest.mark.parametrize("name", mostly_long(WRITES))
 def test_report_is_true_after_two_troubles(name, record_property):
     walk(courses(name, 2, KeyboardInterrupt), record_property)
 

@@ -20,6 +20,7 @@ from tests.support import samples
 from tests.support.tiers import mostly_long
 
 RECORDS = {
+    Ticket: samples.TICKET,  # the one of the quick tests: an availability has many times its paths
     Availability: samples.AVAILABILITY,
     Booking: samples.BOOKING,
     **{getattr(models, name): sample for name, sample in SAMPLES_BY_NAME.items()},

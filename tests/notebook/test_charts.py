@@ -201,6 +201,7 @@ def whole_network() -> Figure:
         return notebook.network_map(ferry.mcp.ports(), routes=routes)
 
 
+@pytest.mark.slow
 def test_map_of_the_whole_network_has_a_readable_size(whole_network):
     width, height = whole_network.get_size_inches()
     assert width == 11
@@ -208,6 +209,7 @@ def test_map_of_the_whole_network_has_a_readable_size(whole_network):
     assert has_png(whole_network)
 
 
+@pytest.mark.slow
 def test_labels_do_not_overlap(whole_network):
     boxes = [text.get_window_extent() for text in whole_network.axes[0].texts]
     assert len(boxes) > 30

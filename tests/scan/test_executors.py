@@ -35,6 +35,7 @@ class Executor(ThreadPoolExecutor):
         return future
 
 
+@pytest.mark.slow
 def test_executor_gets_a_task_for_each_worker(scan, make_client, folder):
     with Executor() as executor:
         assert scan.run(make_client, executor=executor, workers=1).is_complete

@@ -73,6 +73,7 @@ def assert_refused(problem, use):
 
 
 class TestDamagedParts:
+    @pytest.mark.slow
     def test_damaged_pages_are_asked_again(self, scan, make_client, service, folder):
         service.faults.add("server_error", "availability.search", times=7)
         assert scan.run(partial(make_client, max_retries=0)).failed == 7
@@ -273,6 +274,7 @@ class TestPipes:
         check_rows(folder)
 
 
+@pytest.mark.slow
 def test_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
     full = OSError(errno.ENOSPC, "No space left on device")
     # The manifest, its folder, the first part and its folder fit.
@@ -288,6 +290,7 @@ def test_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
     check_rows(folder)
 
 
+@pytest.mark.slow
 def test_threads_do_not_share_a_folder(scan, make_client, folder):
     with storage.lock(folder):
         assert_refused("another thread scans into this folder", partial(scan.run, make_client))

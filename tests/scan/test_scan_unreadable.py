@@ -42,6 +42,7 @@ def test_unreadable_sailing_is_in_the_report(scan, make_client, folder, caplog):
     assert new_scan(folder).report == report
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("broken_search")
 def test_next_run_keeps_what_is_unreadable(scan, ferry, ferry_sandbox, folder):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, after=20)
@@ -51,6 +52,7 @@ def test_next_run_keeps_what_is_unreadable(scan, ferry, ferry_sandbox, folder):
     assert (report.done, report.failed, report.unreadable) == (SIZE, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("broken_search")
 def test_log_says_what_a_frame_lacks(scan, ferry, caplog):
     scan.run(ferry)
@@ -75,6 +77,7 @@ def break_journeys(ferry, ferry_sandbox):
     return break_them
 
 
+@pytest.mark.slow
 def test_unreadable_journey_is_in_the_report(scan, ferry, folder, break_journeys):
     break_journeys()
     assert scan.plan(ferry) == SIZE
@@ -85,6 +88,7 @@ def test_unreadable_journey_is_in_the_report(scan, ferry, folder, break_journeys
     assert again.report == again.run(ferry) == report
 
 
+@pytest.mark.slow
 def test_unreadable_route_is_not_without_companies(scan, ferry, ferry_sandbox, break_journeys):
     (route,) = ferry.routes.find("Genoa", "Tunis")
     timetable = ferry.mcp.read_resource("resource://service/departures")

@@ -152,6 +152,7 @@ class TestRunsAgain:
         assert again.run(make_client) == first == again.report
         assert searches(ferry_sandbox) == SIZE
 
+    @pytest.mark.slow
     def test_lost_part_is_asked_again(self, scan, make_client, ferry_sandbox, folder):
         first = scan.run(make_client)
         (folder / "part-00001.parquet").unlink()
@@ -177,6 +178,7 @@ def failed_run(tmp_path_factory):
 
 
 class TestFailedSearches:
+    @pytest.mark.slow
     def test_failed_searches_are_counted(self, failed_run):
         _, report = failed_run
         assert (report.failed, report.done) == (7, SIZE - 7)
@@ -193,6 +195,7 @@ class TestFailedSearches:
         (run,) = json.loads((folder / "scan.json").read_text("utf-8"))["runs"]
         assert run["failed"] == sum(run["reasons"].values()) == 7
 
+    @pytest.mark.slow
     def test_log_says_how_to_go_on(self, scan, ferry, ferry_sandbox, caplog):
         ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
         scan.run(ferry.with_options(max_retries=0))
@@ -222,6 +225,7 @@ class TestOneJourneyOfTwoPairs:
         ends = {"depart_code": there.arrive_code, "arrive_code": there.depart_code}
         return new_scan(folder, routes=[there, replace(there, **ends)], companies=["GNV"])
 
+    @pytest.mark.slow
     def test_both_pairs_are_asked(self, scan, there, make_client, ferry_sandbox, folder):
         report = scan.run(make_client)
         assert report.size == SIZE
@@ -233,6 +237,7 @@ class TestOneJourneyOfTwoPairs:
         assert len(asked_there) == SIZE / 2
         assert scan.to_frame().groupby("search")["depart_code"].nunique().max() == 1
 
+    @pytest.mark.slow
     def test_other_pairs_are_another_scan(self, scan, there, make_client, folder):
         scan.run(make_client)
         with pytest.raises(errors.InvalidInputError, match="with other routes"):
@@ -254,6 +259,7 @@ class TestErrors:
             scan.run(client)
         assert scan.report.done == 0
 
+    @pytest.mark.slow
     def test_manifest_hides_errors_of_users(self, ferry_sandbox, folder):
         # The first token reads the routes.
         token = Mock(side_effect=[ferry_sandbox.token, *[ValueError("the secret is 1234")] * SIZE])
@@ -287,6 +293,7 @@ class TestInterruptions:
         assert searches(ferry_sandbox) == before + SIZE - kept
         check_rows(folder)
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
     @pytest.mark.parametrize("are_routes_known", [True, False], ids=["searches", "catalogues"])
     def test_waiting_threads_send_nothing_after_ctrl_c(
@@ -314,6 +321,7 @@ class TestInterruptions:
         check_rows(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
 def test_scan_runs_beside_an_event_loop(scan, ferry_sandbox, folder):
     async def cell():
