@@ -31,6 +31,7 @@ REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
 LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
+_GZIP_LEVEL = 1  # 767 KB of connections take 3 ms, and 75 ms at Starlette's level of 9
 _THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 _PROXY_HEADERS = frozenset(
     {
@@ -140,7 +141,9 @@ def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Pr
     app.add_exception_handler(HTTPException, _answer_error)
     app.add_exception_handler(Exception, _answer_error)
     app.router.redirect_slashes = False
-    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log, profile)
+    return Conventions(
+        GZipMiddleware(app, minimum_size=_GZIP_FROM, compresslevel=_GZIP_LEVEL), clock, log, profile
+    )
 
 
 def error_response(
