@@ -6,8 +6,16 @@ from functools import partial
 from ferry_sdk import AsyncFerry, Ferry
 
 _GROUPS = (
-    *("availability", "bookings", "tickets", "catalogue", "mcp", "places", "routes", "trips"),
-    *("vehicles", "with_raw_response"),
+    "availability",
+    "bookings",
+    "tickets",
+    "catalogue",
+    "mcp",
+    "places",
+    "routes",
+    "trips",
+    "vehicles",
+    "with_raw_response",
 )
 
 
