@@ -51,6 +51,8 @@ async def _awaited(function, args, kwargs):
 
 
 class Clients:
+    """Makes clients of one kind; an async one runs in an event loop of another thread."""
+
     def __init__(self, portal):
         self._portal = portal
         self._made = []

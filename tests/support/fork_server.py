@@ -206,6 +206,8 @@ def run(arguments):
 
 
 class End:
+    """The end of a program, without the teardown of the interpreter."""
+
     code: int | None = None
 
     def note(self, arguments):
@@ -233,6 +235,7 @@ class End:
 
 
 def main():
+    """Import what programs need, and run each program in a fork."""
     end = End()
     atexit.register(end.leave)  # before any import does, because it does not come back
     listener = socket.socket(fileno=int(sys.argv[1]))
