@@ -10,6 +10,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent, indent
@@ -88,7 +89,7 @@ def blocks_of(path):
 
 def all_blocks():
     """Return the blocks of all pages and modules."""
-    return [block for path in (*PAGES, *MODULES) for block in blocks_of(path)]
+    return [*chain.from_iterable(map(blocks_of, (*PAGES, *MODULES)))]
 
 
 BLOCKS = all_blocks()
