@@ -1,95 +1,157 @@
 """What the documents, the examples and the demo show runs as it stands."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.support import blocks
 from tests.support.blocks import BLOCKS, MODULES, NOT_INSTALLED, PAGES, ROOT, SAYS, TO_SAVE, python
-from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
 SHORT = "README.md"
 """The page whose blocks are run without --all too."""
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
-CASES = [
-    pytest.param(one, id=one.place, marks=() if is_quick else LONG)
-    for one in BLOCKS
-    for is_quick in [one.path.name == SHORT and "def test_" not in one.source]
-    if not one.title
-]
+FILES = (*PAGES, *MODULES)
+"""The files that have blocks."""
+
+
+def case_of(block):
+    """Return the parameter of a block; most are long tests."""
+    is_quick = block.path.name == SHORT and "def test_" not in block.source
+    return pytest.param(block, id=block.place, marks=() if is_quick else LONG)
+
+
+CASES = [case_of(block) for block in BLOCKS if not block.title]
+
+
+SHOWN = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
+"""The lines of output of all blocks."""
 
 
 @pytest.mark.parametrize("block", CASES)
-def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
+def test_block_prints_what_it_shows(block, tmp_path, record_property):
     assert block.now(blocks.run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 
-def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_have_all_forms():
-    meanings = {block.title: block.source for block in TO_SAVE}
-    for block in TO_SAVE:
-        assert block.source == meanings[block.title], block.place
-        if block.title not in blocks.RECIPES:
-            uses = (f'"{block.title}"', f"from {Path(block.title).stem} import")
-            page = [one.source for one in BLOCKS if one.path == block.path]
-            assert any(use in source for use in uses for source in page), block.place
-    for path in (*PAGES, *MODULES):
-        found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
-        assert len(found) == len([block for block in BLOCKS if block.path == path]), path
-    shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
-    assert len(shown) > 60
-    assert sorted({line.strip() for line in shown if blocks.VARIES in line}) == [
-        *("# > BAL… read back: True", "# > FRS….pdf b'%PDF-'", "# > ['BAL…']"),
-        *("# > ask the service about …", "# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
+def test_blocks_of_a_title_are_the_same():
+    sources = {block.title: block.source for block in TO_SAVE}
+    assert [block.place for block in TO_SAVE if block.source != sources[block.title]] == []
+
+
+def is_used(block):
+    """Whether a block of the same page starts or imports the file of this block."""
+    uses = (f'"{block.title}"', f"from {Path(block.title).stem} import")
+    page = "\n".join(one.source for one in BLOCKS if one.path == block.path)
+    return any(use in page for use in uses)
+
+
+def test_blocks_to_save_are_used():
+    needed = [block for block in TO_SAVE if block.title not in blocks.RECIPES]
+    assert [block.place for block in needed if not is_used(block)] == []
+
+
+def test_no_block_is_overlooked():
+    fences = {path: IN_ALL_DOCUMENTS.findall(path.read_text("utf-8")) for path in FILES}
+    read = Counter(block.path for block in BLOCKS)
+    assert [path for path in FILES if len(fences[path]) != read[path]] == []
+
+
+def test_few_lines_of_output_vary():
+    assert len(SHOWN) > 60
+    assert sorted({line.strip() for line in SHOWN if blocks.VARIES in line}) == [
+        "# > BAL… read back: True",
+        "# > FRS….pdf b'%PDF-'",
+        "# > ['BAL…']",
+        "# > ask the service about …",
+        "# > ticket GNV…",
+        "# > ticketed 106.91 ticket GNV…",
     ]
-    shown = "".join(page.read_text("utf-8") for page in PAGES)
+
+
+def test_every_example_is_on_a_page():
+    text = "".join(page.read_text("utf-8") for page in PAGES)
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
-    assert [name for name in names if f"examples/{name})\n" not in shown] == []
-    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
-        text = (ROOT / page).read_text("utf-8")
-        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
-        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
-    for page in ("README.md", "docs/index.md", "docs/start.md"):
-        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
-        first = next(source for source in sources if "bookings.create" in source)
-        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
-        assert "PRESALE" not in first
+    assert [name for name in names if f"examples/{name})\n" not in text] == []
 
 
-@each("page", PAGES)
-def test_a_page_shows_no_directive_and_its_links_and_blocks_lead_somewhere(page):
-    text = page.read_text("utf-8")
-    assert not re.search(r'^ *(-+8<-+|=== ")', text, re.MULTILINE)
-    assert '=== "Sync"' not in text
-    for title, source in NOT_INSTALLED.findall(text):
-        compile(source, f"{page.name}: {title}", "exec")
-    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text):
-        assert (page.parent / link).exists(), link
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
+def test_first_command_has_a_form_for_clones(page):
+    text = (ROOT / page).read_text("utf-8")
+    command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
+    assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/start.md"])
+def test_first_booking_shows_its_ticket(page):
+    sources = [block.source for block in BLOCKS if block.path == ROOT / page]
+    first = next(source for source in sources if "bookings.create" in source)
+    assert any("ticket" in line for line in first.splitlines() if SAYS in line)
+    assert "PRESALE" not in first
+
+
+def test_pages_show_no_directives():
+    directive = re.compile(r'^ *(-+8<-+|=== ")|=== "Sync"', re.MULTILINE)
+    assert [page for page in PAGES if directive.search(page.read_text("utf-8"))] == []
+
+
+def test_code_that_is_not_run_compiles():
+    for page in PAGES:
+        for title, source in NOT_INSTALLED.findall(page.read_text("utf-8")):
+            compile(source, f"{page.name}: {title}", "exec")
+
+
+def links_of(page):
+    """Return the files that a page links to."""
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8"))
+    return [page.parent / link for link in links]
+
+
+def test_links_lead_to_files():
+    links = [link for page in PAGES for link in links_of(page)]
+    assert [link for link in links if not link.exists()] == []
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
-def test_an_example_runs_and_says_something(script, tmp_path, record_property):
+def test_example_prints_something(script, tmp_path, record_property):
     assert python(script, cwd=tmp_path).strip()
     record_property("examples executed", 1)
 
 
 @LONG
-def test_the_example_of_tests_passes(tmp_path, record_property):
+def test_example_of_tests_passes(tmp_path, record_property):
     example = ROOT / "examples" / "test_your_own_code.py"
     # Here pytest takes it for an error that what it would rewrite is imported already.
     assert "4 passed" in python("-m", "pytest", "-q", example, cwd=tmp_path, new=True)
     record_property("examples executed", 1)
 
 
-def test_the_demo_tells_of_the_whole_journey_and_the_command_line_names_its_version(tmp_path):
-    told = python("-m", "ferry_sdk", "demo", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder in which the demo ran."""
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def printed(demo):
+    """What the demo prints."""
+    return python("-m", "ferry_sdk", "demo", cwd=demo)
+
+
+def test_demo_prints_the_whole_journey(printed):
     words = ["leaves", "tariff", "Booked", "Next: Pay", "Confirmed", "Ticket", "Cancelling now"]
-    assert [word for word in words if word not in told] == []
-    vouchers = list((tmp_path / "vouchers").glob("*.pdf"))
+    assert [word for word in words if word not in printed] == []
+
+
+def test_demo_saves_two_vouchers(demo, printed):
+    vouchers = list((demo / "vouchers").glob("*.pdf"))
     assert len(vouchers) == 2
     assert all(voucher.read_bytes().startswith(b"%PDF-") for voucher in vouchers)
-    assert all(str(Path("vouchers") / voucher.name) in told for voucher in vouchers)
+    assert all(str(Path("vouchers") / voucher.name) in printed for voucher in vouchers)
+
+
+def test_command_line_prints_its_version(tmp_path):
     assert python("-m", "ferry_sdk", "--version", cwd=tmp_path).startswith("ferry_sdk ")

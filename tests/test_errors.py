@@ -199,7 +199,7 @@ def test_class_names_its_attributes(kind):
     ],
     ids=["with a code", "without a code"],
 )
-def test_text_has_status_and_code(error, text):
+def test_text_has_status_with_code(error, text):
     assert str(error) == text
 
 

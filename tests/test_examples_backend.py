@@ -31,11 +31,13 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def url(tmp_path):
+    """The address of the backend's database."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
 
 
 @pytest.fixture
 def visit(monkeypatch, ferry_sandbox, url):
+    """Start the backend, run the steps of a browser, and stop the backend."""
     monkeypatch.syspath_prepend(EXAMPLES)
     know_routes(ferry_sandbox)
     backend = importlib.import_module("backend")
@@ -54,6 +56,12 @@ def visit(monkeypatch, ferry_sandbox, url):
         anyio.run(main)
 
     return run
+
+
+@pytest.fixture
+def payments(visit):
+    """The payments of the backend, which outlive its restarts."""
+    return importlib.import_module("backend").Payments()
 
 
 CARD = {"currency": "EUR", "card": "c"}
@@ -78,10 +86,19 @@ async def wait_for(payments, booking_id, state):
 
 
 async def order_of(browser):
+    """Return an order of the trip that the family finds."""
     return order((await browser.post("/trips", json=FAMILY)).json())
 
 
+async def book(browser, wanted):
+    """Make a booking; return it, the address of its payment, and the right payment."""
+    made = (await browser.post("/bookings", json=wanted)).json()
+    path = f"/bookings/{made['booking_id']}/payment"
+    return made, path, {"total": made["total_price"], **CARD}
+
+
 def order(found):
+    """Return an order of the first offer."""
     offer = found["offers"][0]
     travellers = [
         {"type": one["type"], "first_name": name, "last_name": "Reyes"}
@@ -91,7 +108,7 @@ def order(found):
     return wanted | {"passengers": travellers}
 
 
-def test_a_family_finds_a_return_trip_by_the_names_of_two_towns(visit, ferry_sandbox):
+def test_family_finds_a_trip_by_two_towns(visit, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="CTN")
 
     async def steps(browser):
@@ -102,59 +119,91 @@ def test_a_family_finds_a_return_trip_by_the_names_of_two_towns(visit, ferry_san
         assert len(offer["availabilities"]) == 2
         made = await browser.post("/bookings", json=order(found))
         assert made.json()["total_price"] == offer["price"]
-        # A name that nothing has is a mistake of the caller.
-        for wrong, named in (({"origin": "Genoaa"}, "Genoa (ITGOA)"), ({"car": "qqqq"}, "qqqq")):
-            reply = await browser.post("/trips", json={**FAMILY, **wrong})
-            assert reply.status_code == 422
-            assert named in reply.json()["message"]
 
     visit(steps)
 
 
-def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        pytest.param({"origin": "Genoaa"}, "Genoa (ITGOA)", id="town"),
+        pytest.param({"car": "qqqq"}, "qqqq", id="car"),
+    ],
+)
+def test_unknown_name_is_a_422(visit, wrong, named):
+    async def steps(browser):
+        reply = await browser.post("/trips", json={**FAMILY, **wrong})
+        assert reply.status_code == 422
+        assert named in reply.json()["message"]
+
+    visit(steps)
+
+
+def test_booking_is_created(visit):
     async def steps(browser):
         made = await browser.post("/bookings", json=await order_of(browser))
         assert made.status_code == 201
-        path = f"/bookings/{made.json()['booking_id']}/payment"
-        refused = await browser.post(path, json={"total": "1.00", **CARD})
+
+    visit(steps)
+
+
+def test_other_total_is_refused(visit):
+    async def steps(browser):
+        _, path, payment = await book(browser, await order_of(browser))
+        refused = await browser.post(path, json={**payment, "total": "1.00"})
         assert (refused.status_code, refused.json()["outcome"]) == (409, "not_sent")
-        payment = {"total": made.json()["total_price"], **CARD}
-        assert (await browser.post(path, json={**payment, "card": "declined"})).status_code == 422
+
+    visit(steps)
+
+
+def test_second_click_confirms_nothing_again(visit, ferry_sandbox):
+    async def steps(browser):
+        _, path, payment = await book(browser, await order_of(browser))
+        await browser.post(path, json={**payment, "total": "1.00"})
+        declined = await browser.post(path, json={**payment, "card": "declined"})
+        assert declined.status_code == 422
+
         confirmed = await browser.post(path, json=payment)
-        second_click = await browser.post(path, json=payment)
-        assert second_click.json() == confirmed.json() | {"read_back": True}
         assert confirmed.status_code == 200
         assert confirmed.json()["ticket_number"]
-        address = f"/tickets/{confirmed.json()['ticket_id']}/voucher"
-        assert (await browser.get(address)).status_code == 404  # this company makes it later
-        ferry_sandbox.clock.advance(timedelta(minutes=15))
-        assert (await browser.get(address)).content.startswith(b"%PDF-")
+        second_click = await browser.post(path, json=payment)
+        assert second_click.json() == confirmed.json() | {"read_back": True}
 
     visit(steps)
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
 
 
-def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, ferry_sandbox):
-    payments = importlib.import_module("backend").Payments()
-    asked = []
+def test_voucher_is_served_once_it_is_ready(visit, ferry_sandbox):
+    async def steps(browser):
+        _, path, payment = await book(browser, await order_of(browser))
+        confirmed = (await browser.post(path, json=payment)).json()
+        address = f"/tickets/{confirmed['ticket_id']}/voucher"
+        # This company makes the voucher later.
+        assert (await browser.get(address)).status_code == 404
+        ferry_sandbox.clock.advance(timedelta(minutes=15))
+        assert (await browser.get(address)).content.startswith(b"%PDF-")
+
+    visit(steps)
+
+
+def test_failed_tickets_release_the_money(visit, ferry_sandbox, payments):
+    sent = {}
     ferry_sandbox.clock.freeze()
     ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
 
     async def steps(browser):
         found = (await browser.post("/trips", json=FAMILY)).json()
         offers = [one for one in found["offers"] if one["companies"] == ["CTN"]]  # of one ticket
-        made = (await browser.post("/bookings", json=order(found | {"offers": offers}))).json()
-        path = f"/bookings/{made['booking_id']}/payment"
-        payment = {"total": made["total_price"], **CARD}
+        made, path, payment = await book(browser, order(found | {"offers": offers}))
         clicks = [await browser.post(path, json=payment) for _ in range(2)]
         assert [click.status_code for click in clicks] == [200, 409]
         assert clicks[1].json() == {"detail": "The tickets are being issued."}
         assert payments.states == {made["booking_id"]: "authorised"}
-        asked.append((path, payment))
+        sent.update(path=path, payment=payment)
 
     async def a_minute_later(browser):
         await wait_for(payments, *payments.states, "released")
-        assert (await browser.post(asked[0][0], json=asked[0][1])).status_code == 200
+        assert (await browser.post(sent["path"], json=sent["payment"])).status_code == 200
         assert [*payments.states.values()] == ["authorised"]
 
     async def another_minute_later(_):
@@ -166,16 +215,14 @@ def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, f
     visit(another_minute_later, payments)
 
 
-def test_the_money_for_some_of_the_tickets_waits_for_a_person(visit, ferry_sandbox, caplog):
-    payments = importlib.import_module("backend").Payments()
+def test_money_for_some_tickets_awaits_a_person(visit, ferry_sandbox, payments, caplog):
     caplog.set_level("INFO", "shop")
     ferry_sandbox.clock.freeze()
     ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
 
     async def steps(browser):
-        made = (await browser.post("/bookings", json=await order_of(browser))).json()
-        payment = {"total": made["total_price"], **CARD}
-        await browser.post(f"/bookings/{made['booking_id']}/payment", json=payment)
+        _, path, payment = await book(browser, await order_of(browser))
+        await browser.post(path, json=payment)
 
     async def a_minute_later(_):
         with anyio.fail_after(PATIENCE):
@@ -188,7 +235,7 @@ def test_the_money_for_some_of_the_tickets_waits_for_a_person(visit, ferry_sandb
     assert [*payments.states.values()] == ["authorised"]
 
 
-def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
+def test_order_of_unknown_outcome_is_not_repeated(visit, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     ids = []
 
@@ -210,13 +257,11 @@ def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
     visit(the_next_day)
 
 
-def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
-    payments = importlib.import_module("backend").Payments()
+def test_lapsed_booking_releases_the_money(visit, ferry_sandbox, payments):
 
     async def order_and_leave(browser):
-        made = (await browser.post("/bookings", json=await order_of(browser))).json()
-        path = f"/bookings/{made['booking_id']}/payment"
-        refused = await browser.post(path, json={"total": "1.00", **CARD})
+        made, path, payment = await book(browser, await order_of(browser))
+        refused = await browser.post(path, json={**payment, "total": "1.00"})
         assert refused.status_code == 409
         assert payments.states == {made["booking_id"]: "authorised"}
 
@@ -228,23 +273,26 @@ def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
     visit(the_next_day, payments)
 
 
-def test_a_failure_says_what_became_of_it(visit, ferry_sandbox):
+@pytest.mark.parametrize(
+    ("kind", "details", "status"),
+    [
+        pytest.param("rate_limited", {"retry_after": 3600}, 422, id="rate limited"),
+        pytest.param("not_acceptable", {}, 422, id="not acceptable"),
+        pytest.param("server_error", {}, 202, id="unknown"),
+    ],
+)
+def test_failure_names_no_traveller(visit, ferry_sandbox, kind, details, status):
     async def steps(browser):
         wanted = await order_of(browser)
-        for kind, more, status in (
-            ("rate_limited", {"retry_after": 3600}, 422),
-            ("not_acceptable", {}, 422),
-            ("server_error", {}, 202),
-        ):
-            ferry_sandbox.faults.add(kind, "bookings.create", **more)
-            reply = await browser.post("/bookings", json=wanted)
-            assert reply.status_code == status
-            assert "Reyes" not in reply.text
+        ferry_sandbox.faults.add(kind, "bookings.create", **details)
+        reply = await browser.post("/bookings", json=wanted)
+        assert reply.status_code == status
+        assert "Reyes" not in reply.text
 
     visit(steps)
 
 
-def test_a_confirmation_is_recovered_and_paid_after_a_kill(visit, ferry_sandbox, url):
+def test_killed_confirmation_is_recovered(visit, ferry_sandbox, url, payments):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-c", SERVE, str(EXAMPLES), url, ferry_sandbox.token]
@@ -263,19 +311,20 @@ def test_a_confirmation_is_recovered_and_paid_after_a_kill(visit, ferry_sandbox,
 
             waiting = threading.Thread(target=confirm)
             waiting.start()
+
             until = time.monotonic() + PATIENCE
             while not ferry_sandbox.counters.effects_of("bookings.confirm"):
                 assert time.monotonic() < until
                 time.sleep(0.01)
+
             process.kill()
             waiting.join(PATIENCE)
     finally:
         process.kill()
         process.wait()
+
     with Journal(url) as journal:
         assert [entry.operation for entry in journal.unresolved()] == ["bookings.confirm"]
-
-    payments = importlib.import_module("backend").Payments()
 
     async def after_the_crash(browser):
         await wait_for(payments, made["booking_id"], "captured")

@@ -120,12 +120,12 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
-def test_an_event_stream_takes_linear_time(make):
+def test_event_stream_takes_linear_time(make):
     assert not grows_faster_than_linear(feed, make)
 
 
 @pytest.mark.parametrize("line", [b"x", b"xx", b"data:\n", b"data:y\n"])
-def test_an_event_stream_holds_little_more_than_its_bytes(line):
+def test_event_stream_holds_little_more_than_bytes(line):
     stream, pieces = EventStream(), 20_000
     tracemalloc.start()
     for _ in range(pieces):

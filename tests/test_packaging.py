@@ -11,7 +11,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from scripts import audit, licence_policy, package_contents, requirements
-from tests.support.tables import each
 from tests.support.tiers import LONG
 
 ROOT = Path(__file__).parents[1]
@@ -21,135 +20,297 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_pythons_contents_locks_licences_and_flaws_are_those_that_are_known():
-    pythons = [
-        one.rpartition(" ")[2]
-        for one in PROJECT["project"]["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", one)
-    ]
+needs_workflows = pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")
+BACKENDS = PROJECT["build-system"]["requires"]
+ACTION = r" *- uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+ *"
+"""A step that names an action by its commit, with the version in a comment."""
+
+
+@pytest.fixture(scope="module")
+def pythons():
+    """The versions of Python that the package is classified for, oldest first."""
+    name = r"Programming Language :: Python :: (3\.\d+)"
+    matches = [re.fullmatch(name, one) for one in PROJECT["project"]["classifiers"]]
+    return [match[1] for match in matches if match]
+
+
+@pytest.fixture(scope="module")
+def locked():
+    """The packages of the lock with their versions."""
+    return dict(re.findall(LOCKED, LOCK, re.MULTILINE))
+
+
+def test_readme_names_the_supported_pythons(pythons):
     assert pythons[0] == "3.10"
     assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "README.md").read_text("utf-8")
-    for workflow in WORKFLOWS[:1]:
-        quoted = ", ".join(f'"{one}"' for one in pythons)
-        assert f"python: [{quoted}]" in workflow.read_text("utf-8")
-    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
-    sdist = {
-        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
-    }
-    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
 
+
+@needs_workflows
+def test_workflow_runs_on_the_supported_pythons(pythons):
+    quoted = ", ".join(f'"{one}"' for one in pythons)
+    assert f"python: [{quoted}]" in WORKFLOWS[0].read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    """The files of a wheel without faults."""
+    return package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+
+
+@pytest.fixture(scope="module")
+def sdist():
+    """The files of an sdist without faults."""
+    files = set().union(*map(package_contents.expected, package_contents.SHIPPED))
+    return {f"f-1/{file}" for file in files}
+
+
+def test_expected_wheel_has_no_faults(wheel):
+    assert package_contents.wheel_faults(wheel) == []
+
+
+def test_expected_sdist_has_no_faults(sdist):
+    assert package_contents.sdist_faults(sdist) == []
+
+
+def test_faults_of_a_wheel_are_named(wheel):
     faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
     assert faults == [
         "the wheel lacks ferry_sdk/py.typed",
         "the wheel should not bring tests/test_a.py",
         "the wheel does not say that it is typed",
     ]
+
+
+def test_faults_of_an_sdist_are_named(sdist):
     faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
-    locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
+
+
+def test_each_locked_package_has_a_hash(locked):
     assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
-    for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
-        one = Requirement(asked)
-        if one.marker is None or one.marker.evaluate():
-            assert one.specifier.contains(locked[one.name.lower()]), asked
-    # It names no place.
+
+
+def test_lock_fits_the_requirements(locked):
+    required = map(Requirement, [*requirements.used(PROJECT), *requirements.grouped(PROJECT)])
+    needed = [one for one in required if one.marker is None or one.marker.evaluate()]
+    unfit = [str(one) for one in needed if not one.specifier.contains(locked[one.name.lower()])]
+    assert needed
+    assert unfit == []
+
+
+def test_lock_names_no_place():
     assert not re.search(r"://|^-|/\w+/", LOCK, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def lowest():
+    """The lines of the script that pins the lowest version of each requirement."""
     command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert "httpcore==1.0.9" in lines
-    assert 'matplotlib==3.11; python_version >= "3.12"' in lines
-    pins = [Requirement(line) for line in lines]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def test_lowest_versions_are_printed(lowest):
+    assert "httpcore==1.0.9" in lowest
+    assert 'matplotlib==3.11; python_version >= "3.12"' in lowest
+
+
+def test_lowest_versions_are_pins_of_others(lowest):
+    pins = [Requirement(line) for line in lowest]
     assert all(str(one.specifier).startswith("==") for one in pins)
     assert all(one.name != "ferry-sdk" for one in pins)
-    for licence in (
-        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
-        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
-    ):
-        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
-    for name, licence in (
-        *(("one", "LGPL-3.0-only"), ("one", "MIT; GNU General Public License (GPL)")),
-        *(("one", "MIT AND GPL-2.0-only"), ("one", "LGPL-3.0-only OR GPL-2.0-only")),
-        *(("one", "GPL-2.0-only AND (MIT OR ISC)"), ("one", "UNKNOWN")),
+
+
+@pytest.mark.parametrize(
+    "licence",
+    [
+        "MIT",
+        "BSD-3-Clause",
+        "Apache-2.0 AND MIT",
+        "Apache Software License; BSD License",
+        "Apache-2.0 OR BSD-2-Clause",
+        "MIT AND (GPL-2.0-only OR ISC)",
+    ],
+)
+def test_permissive_licence_is_accepted(licence):
+    assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [
+        ("one", "LGPL-3.0-only"),
+        ("one", "MIT; GNU General Public License (GPL)"),
+        ("one", "MIT AND GPL-2.0-only"),
+        ("one", "LGPL-3.0-only OR GPL-2.0-only"),
+        ("one", "GPL-2.0-only AND (MIT OR ISC)"),
+        ("one", "UNKNOWN"),
         ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
         ("certifi", "AGPL-3.0-only"),
-    ):
-        found = licence_policy.forbidden([{"Name": name, "License": licence}])
-        assert found == [f"{name}: {licence}"]
-    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
-    unknown = '{"name": "b", "skip_reason": "b was not found"}'
-    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
+    ],
+)
+def test_other_licence_is_named(name, licence):
+    found = licence_policy.forbidden([{"Name": name, "License": licence}])
+    assert found == [f"{name}: {licence}"]
+
+
+FLAWED = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
+SKIPPED = '{"name": "b", "skip_reason": "b was not found"}'
+
+
+def test_audit_names_flawed_packages():
+    packages = audit.audited(f'{{"dependencies": [{FLAWED}, {SKIPPED}]}}')
     assert packages is not None
     assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
-    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
-    assert audit.audited("no JSON") is None
 
 
-@pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")
-def test_the_workflows_use_actions_by_commit_call_scripts_and_hold_no_token():
-    texts = [workflow.read_text("utf-8") for workflow in WORKFLOWS]
-    uses = re.findall(r"^.*\buses\s*:.*$", "\n".join(texts), re.MULTILINE)
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param(f'{{"dependencies": [{SKIPPED}]}}', id="all skipped"),
+        pytest.param("no JSON", id="no JSON"),
+    ],
+)
+def test_audit_of_nothing_is_no_audit(output):
+    assert audit.audited(output) is None
+
+
+@needs_workflows
+def test_actions_are_named_by_commit():
+    text = "\n".join(workflow.read_text("utf-8") for workflow in WORKFLOWS)
+    uses = re.findall(r"^.*\buses\s*:.*$", text, re.MULTILINE)
     assert len(uses) >= 8
-    for line in uses:
-        assert re.fullmatch(r" *- uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+ *", line), (
-            line
-        )
-    for text in texts:
-        commands = re.findall(r"- run: (\S+)", text)
-        assert commands
-        for command in commands:
-            assert (ROOT / command).is_file(), command
-        assert text.count("run:") == len(commands)
-        assert not re.search(r"secrets\.|password|token:(?! write)", text)
-    assert "id-token: write" in texts[-1]
-    # A release is built by what the lock names.
-    assert 'LOCKED: "yes"' in texts[-1].partition("  publish:")[0]
+    assert [line for line in uses if not re.fullmatch(ACTION, line)] == []
+
+
+every_workflow = pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+
+
+@every_workflow
+def test_workflow_runs_scripts_only(workflow):
+    text = workflow.read_text("utf-8")
+    commands = re.findall(r"- run: (\S+)", text)
+    assert commands
+    assert [command for command in commands if not (ROOT / command).is_file()] == []
+    assert text.count("run:") == len(commands)
+
+
+@every_workflow
+def test_workflow_holds_no_token(workflow):
+    assert not re.search(r"secrets\.|password|token:(?! write)", workflow.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def release():
+    """The workflow of a release."""
+    return WORKFLOWS[-1].read_text("utf-8")
+
+
+@needs_workflows
+def test_release_is_published_by_its_identity(release):
+    assert "id-token: write" in release
+
+
+@needs_workflows
+def test_release_is_built_by_the_lock(release):
+    assert 'LOCKED: "yes"' in release.partition("  publish:")[0]
     script = (ROOT / "scripts" / "package").read_text("utf-8")
     assert 'if [ -n "${LOCKED:-}" ]; then\n    builder+=(--no-isolation)' in script
-    for backend in map(Requirement, PROJECT["build-system"]["requires"]):
-        assert backend.specifier.contains(
-            dict(re.findall(LOCKED, LOCK, re.MULTILINE))[backend.name]
-        )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_lock_has_the_build_backend(locked, backend):
+    needed = Requirement(backend)
+    assert needed.specifier.contains(locked[needed.name])
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory):
+    """A repository of the package, whose only commit has the tag v0."""
     folder = tmp_path_factory.mktemp("repository")
     unread = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "ferry_sdk", folder / "ferry_sdk", ignore=unread)
-    person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    for command in (["init", "-q"], ["add", "."], [*person, "commit", "-qm", "a"], ["tag", "v0"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)  # noqa: S607 -- whichever git
+
+    def git(*arguments):
+        person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        command = ["git", *person, *arguments]
+        subprocess.run(command, cwd=folder, check=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "a")
+    git("tag", "v0")
     return folder
 
 
-@LONG
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-@each(
-    "file, before, after, told",
-    [
-        ("resources/bookings.py", "get(self, booking_id:", "get(self, key:", "BookingsGroup.get"),
-        ("client/__init__.py", "  deadline: float |", "  limit: float |", "(deadline)"),
-        ("models/bookings.py", "def next_actions(", "def further(", "Booking.next_actions"),
-        ("errors.py", "class PriceChangedError", "class PriceError", "PriceChangedError"),
-        ("_engine/writes.py", "def send_write(", "def send_it(", None),
-    ],
-)
-def test_what_breaks_users_is_named_and_nothing_else(repository, file, before, after, told):
+@pytest.fixture
+def changes(repository):
+    """Replace a text in a file of the package and return the breaking changes since v0."""
     from scripts import breaking_changes
 
-    path = repository / "ferry_sdk" / file
-    old = path.read_text("utf-8")
-    path.write_text(old.replace(before, after), "utf-8")
-    try:
-        found = [*breaking_changes.broken("v0", repository)]
-    finally:
-        path.write_text(old, "utf-8")
-    assert bool(found) == bool(told), found
-    assert not told or any(told in one for one in found), found
+    originals = {}
+
+    def change(file, before, after):
+        path = repository / "ferry_sdk" / file
+        originals[path] = path.read_text("utf-8")
+        path.write_text(originals[path].replace(before, after), "utf-8")
+        return [*breaking_changes.broken("v0", repository)]
+
+    yield change
+    for path, text in originals.items():
+        path.write_text(text, "utf-8")
 
 
-@pytest.mark.long
-def test_the_suite_starts_beside_pytest_asyncio(tmp_path):
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@LONG
+@needs_git
+@pytest.mark.parametrize(
+    ("file", "before", "after", "name"),
+    [
+        pytest.param(
+            "resources/bookings.py",
+            "get(self, booking_id:",
+            "get(self, key:",
+            "BookingsGroup.get",
+            id="parameter",
+        ),
+        pytest.param(
+            "client/__init__.py",
+            "  deadline: float |",
+            "  limit: float |",
+            "(deadline)",
+            id="option",
+        ),
+        pytest.param(
+            "models/bookings.py",
+            "def next_actions(",
+            "def further(",
+            "Booking.next_actions",
+            id="method",
+        ),
+        pytest.param(
+            "errors.py",
+            "class PriceChangedError",
+            "class PriceError",
+            "PriceChangedError",
+            id="class",
+        ),
+    ],
+)
+def test_change_that_breaks_users_is_named(changes, file, before, after, name):
+    assert any(name in one for one in changes(file, before, after))
+
+
+@LONG
+@needs_git
+def test_change_inside_the_package_breaks_nobody(changes):
+    assert changes("_engine/writes.py", "def send_write(", "def send_it(") == []
+
+
+@LONG
+def test_suite_starts_beside_pytest_asyncio(tmp_path):
     (tmp_path / "eager.py").write_text("def pytest_configure():\n    raise SystemError\n", "utf-8")
     installed = tmp_path / "eager-1.dist-info"
     installed.mkdir()
@@ -173,7 +334,7 @@ with Ferry(sys.argv[3], base_url=sys.argv[4]) as ferry:
 
 
 @pytest.mark.slow
-def test_the_client_works_from_a_zip_file(tmp_path, ferry_sandbox):
+def test_client_works_from_a_zip_file(tmp_path, ferry_sandbox):
     file = shutil.make_archive(str(tmp_path / "app"), "zip", ROOT, "ferry_sdk")
     service = (ferry_sandbox.token, ferry_sandbox.base_url)
     command = [sys.executable, "-I", "-c", IN_A_ZIP_FILE, file, str(ROOT), *service]

@@ -166,7 +166,7 @@ def test_refused_local_service_raises_an_os_error(tmp_path, problem, made):
 
 
 @pytest.mark.parametrize("made", ALLOWED)
-def test_database_in_a_folder_of_its_user_is_opened(tmp_path, open_database, made):
+def test_database_in_its_users_folder_is_opened(tmp_path, open_database, made):
     open_database(database(tmp_path, **made))
 
 
@@ -251,7 +251,7 @@ def test_default_list_opens_no_private_file(tmp_path, open_database):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_mask_of_a_list_is_no_group_that_writes(tmp_path, open_database):
+def test_mask_of_a_list_is_no_writer(tmp_path, open_database):
     file = database(tmp_path, 0o700)
     if is_root:
         os.chown(file.parent, 0, NAMED_GROUP)
@@ -275,7 +275,7 @@ def test_masked_group_of_a_list_is_accepted(tmp_path, open_database):
     open_database(file)
 
 
-def test_list_is_seen_while_a_state_file_is_used(tmp_path):
+def test_list_is_seen_while_state_is_used(tmp_path):
     kept = AgentState(database(tmp_path, 0o700))
     set_access_list(tmp_path / "folder", access_list(SOMEBODY_WRITES))
     with pytest.raises(ConfigurationError, match="setfacl"), kept.transaction():

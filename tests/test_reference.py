@@ -21,21 +21,39 @@ from tests.support.tiers import LONG
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = "models aftersales agents conformance journal notebook orders otel sandbox"
-SPACES = ("ferry_sdk", *(f"ferry_sdk.{name}" for name in PACKAGES.split()))
-CALLS = {
-    operation: f"ferry_sdk.resources.{group}.{group.capitalize()}Group.{name}"
-    for operation in SAFETY
-    for group, _, name in [operation.partition(".")]
-}
+SPACES = (
+    "ferry_sdk",
+    "ferry_sdk.models",
+    "ferry_sdk.aftersales",
+    "ferry_sdk.agents",
+    "ferry_sdk.conformance",
+    "ferry_sdk.journal",
+    "ferry_sdk.notebook",
+    "ferry_sdk.orders",
+    "ferry_sdk.otel",
+    "ferry_sdk.sandbox",
+)
+"""The modules whose names are public."""
+
+
+def anchor_of(operation):
+    """Return where the reference has the call of an operation."""
+    group, _, name = operation.partition(".")
+    return f"ferry_sdk.resources.{group}.{group.capitalize()}Group.{name}"
+
+
+CALLS = {operation: anchor_of(operation) for operation in SAFETY}
 """Every call by its name on a client, and where the reference has it."""
 
 
 def plain(text):
+    """Return the text of a piece of HTML, on one line."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
 
 
 class Loaded(HTMLParser):
+    """The addresses that a page loads."""
+
     def __init__(self, page):
         super().__init__()
         self.addresses = []
@@ -51,6 +69,7 @@ class Loaded(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
+    """The folder of the built site."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -63,28 +82,37 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(site):
-    texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
-    redirect = 'http-equiv="refresh"'
-    return {at: one for at, one in texts.items() if at.name != "404.html" and redirect not in one}
+    """The HTML of each page by its path, without the redirects and the page of an error."""
+    files = [path for path in site.rglob("*.html") if path.name != "404.html"]
+    texts = {path: path.read_text("utf-8") for path in files}
+    return {path: text for path, text in texts.items() if 'http-equiv="refresh"' not in text}
 
 
 @pytest.fixture(scope="module")
-def sections(site):
-    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
-    return {
-        anchor: (plain(section["title"]), plain(section["text"]))
-        for section in index["docs"]
-        for page, _, anchor in [section["location"].partition("#")]
-        if page.startswith("reference/") and anchor
-    }
+def index(site):
+    """The search index of the site."""
+    return json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def sections(index):
+    """The title and the text of each section of the reference by its anchor."""
+    found = {}
+    for section in index["docs"]:
+        page, _, anchor = section["location"].partition("#")
+        if page.startswith("reference/") and anchor:
+            found[anchor] = (plain(section["title"]), plain(section["text"]))
+    return found
 
 
 def first_line(thing):
+    """Return the summary of a docstring."""
     summary = inspect.cleandoc(thing.__doc__ or "").split("\n\n")[0]
     return plain(re.sub(r"\s*\bInterface: .*", "", summary, flags=re.DOTALL))
 
 
 def is_shown(name, sections):
+    """Whether the section of a name has its summary."""
     space, _, short = name.rpartition(".")
     thing = getattr(import_module(space), short)
     _, text = sections.get(name, ("", ""))
@@ -93,22 +121,59 @@ def is_shown(name, sections):
     return text.endswith(".")  # an attribute: what follows its value is a sentence
 
 
+def names_of(space):
+    """Return the public names of a module; the root shows its models on its own pages."""
+    names = set(import_module(space).__all__)
+    if space == "ferry_sdk.models":
+        names -= set(import_module("ferry_sdk").__all__)
+    return sorted(names)
+
+
+every_space = pytest.mark.parametrize("space", SPACES)
+
+
 @LONG
-def test_every_public_name_and_call_is_shown_with_all_it_has(sections):
-    shown_by_the_root = set(import_module("ferry_sdk").__all__)
-    for space in SPACES:
-        for name in import_module(space).__all__:
-            if space == "ferry_sdk.models" and name in shown_by_the_root:
-                continue
-            assert is_shown(f"{space}.{name}", sections), name
-            fields = getattr(getattr(import_module(space), name), "model_fields", {})
-            _, text = sections[f"{space}.{name}"]
-            assert [field for field in fields if not re.search(rf"\b{field}\b", text)] == [], name
-    for operation, path in CALLS.items():
-        title, text = sections[path]
-        assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title), operation
-        assert " -> " in text.split("Parameters:")[0], operation
+@every_space
+def test_every_public_name_is_shown(sections, space):
+    names = [f"{space}.{name}" for name in names_of(space)]
+    assert [name for name in names if not is_shown(name, sections)] == []
+
+
+@LONG
+@every_space
+def test_every_field_is_shown(sections, space):
+    missing = []
+    for name in names_of(space):
+        fields = getattr(getattr(import_module(space), name), "model_fields", {})
+        _, text = sections[f"{space}.{name}"]
+        missing += [f"{name}.{one}" for one in fields if not re.search(rf"\b{one}\b", text)]
+    assert missing == []
+
+
+every_call = pytest.mark.parametrize("operation", CALLS)
+
+
+@LONG
+@every_call
+def test_call_shows_what_it_requests(sections, operation):
+    title, _ = sections[CALLS[operation]]
+    assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title)
+
+
+@LONG
+@every_call
+def test_call_shows_what_it_returns(sections, operation):
+    _, text = sections[CALLS[operation]]
+    assert " -> " in text.split("Parameters:")[0]
+
+
+@LONG
+def test_no_section_shows_how_calls_are_bound(sections):
     assert [anchor for anchor, (_, text) in sections.items() if "Operation[" in text] == []
+
+
+@LONG
+def test_call_is_shown_as_a_method(sections):
     title, text = sections[CALLS["tickets.get"]]
     assert title == "get GET /api/ticket/{id}"
     assert "get(ticket_id: str) -> Ticket " in text
@@ -123,34 +188,93 @@ def test_every_variable_of_the_environment_is_documented():
 
 
 @LONG
-def test_a_page_loads_nothing_from_elsewhere_describes_itself_and_is_offered_as_text(site, pages):
+def test_pages_load_nothing_from_elsewhere(pages):
     loaded = [one for page in pages.values() for one in Loaded(page).addresses]
     assert loaded
     assert [one for one in loaded if urlsplit(one).scheme not in {"", "data"}] == []
-    styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
-    assert re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*", styles) == []
-    assert [path for path, text in pages.items() if text.count("<h1") != 1] == []
-    said = set()
-    for page in ("agents", "cli", "local-service/testing", "reference/bookings"):
-        text = (site / page / "index.html").read_text("utf-8")
-        said |= {*re.findall(r'<meta name="description" content="([^"]+)">', text)}
-        (address,) = re.findall(r'<button type="button" data-copy="([^"]+)">', text)
-        assert (site / page / address).read_text("utf-8").count("# ")
-    assert len(said) == 4
-    listed = (site / "llms.txt").read_text("utf-8")
-    assert listed.startswith("# ferry_sdk\n\n> ")
-    links = re.findall(r"^- \[[^\]]+\]\((\S+\.md)\)", listed, re.MULTILINE)
-    assert len(links) == len(pages)
-    for link in links:
-        text = (site / link).read_text("utf-8")
-        assert not re.search(r"^(:::|-+8<-+) ", text, re.MULTILINE), link
-    assert "expect_total" in (site / "reference" / "bookings.md").read_text("utf-8")
-    assert "create_app" in (site / "examples" / "shop.md").read_text("utf-8")
 
 
 @LONG
-def test_a_search_for_a_readers_words_finds_their_page_which_shows_what_it_links_to(site):
-    for page, shown in (
+def test_styles_load_nothing_from_elsewhere(site):
+    styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
+    assert re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*", styles) == []
+
+
+@LONG
+def test_pages_have_one_heading(pages):
+    assert [path for path, text in pages.items() if text.count("<h1") != 1] == []
+
+
+SEVERAL = ("agents", "cli", "local-service/testing", "reference/bookings")
+"""Pages of several kinds."""
+
+
+def page_of(site, name):
+    """Return the HTML of a page."""
+    return (site / name / "index.html").read_text("utf-8")
+
+
+@LONG
+def test_page_has_a_description_of_its_own(site):
+    description = r'<meta name="description" content="([^"]+)">'
+    assert (
+        len({one for name in SEVERAL for one in re.findall(description, page_of(site, name))}) == 4
+    )
+
+
+@LONG
+@pytest.mark.parametrize("name", SEVERAL)
+def test_page_is_offered_as_text(site, name):
+    button = r'<button type="button" data-copy="([^"]+)">'
+    (address,) = re.findall(button, page_of(site, name))
+    assert "# " in (site / name / address).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def list_of_texts(site):
+    """The list of the pages as text."""
+    return (site / "llms.txt").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def texts(site, list_of_texts):
+    """The pages as text, by their addresses in the list."""
+    links = re.findall(r"^- \[[^\]]+\]\((\S+\.md)\)", list_of_texts, re.MULTILINE)
+    return [(link, (site / link).read_text("utf-8")) for link in links]
+
+
+@LONG
+def test_list_of_texts_has_a_title(list_of_texts):
+    assert list_of_texts.startswith("# ferry_sdk\n\n> ")
+
+
+@LONG
+def test_every_page_is_in_the_list(texts, pages):
+    assert len(texts) == len(pages)
+
+
+@LONG
+def test_texts_show_no_directives(texts):
+    directive = re.compile(r"^(:::|-+8<-+) ", re.MULTILINE)
+    assert [link for link, text in texts if directive.search(text)] == []
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        pytest.param("reference/bookings.md", "expect_total", id="reference"),
+        pytest.param("examples/shop.md", "create_app", id="example"),
+    ],
+)
+def test_text_has_what_its_page_includes(site, file, shown):
+    assert shown in (site / file).read_text("utf-8")
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
         ("assumptions", "no_sailings"),
         ("cli", "Find ports by code"),
         ("cli", "paid_not_issued"),
@@ -158,56 +282,84 @@ def test_a_search_for_a_readers_words_finds_their_page_which_shows_what_it_links
         ("local-service/testing", "the search answers after 5 seconds"),
         ("reference/sandbox", "sold_out=True"),
         ("reference/enumerations", "All tickets are issued."),
-    ):
-        assert shown in (site / page / "index.html").read_text("utf-8"), shown
-    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
-    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
-    search = lunr.lunr(
+    ],
+)
+def test_page_shows_what_it_links_to(site, name, shown):
+    assert shown in page_of(site, name)
+
+
+@pytest.fixture(scope="module")
+def search(index):
+    """The search of the site, in Python."""
+    lunr = pytest.importorskip("lunr")
+    fields = index["config"]["fields"]
+    return lunr.lunr(
         ref="location",
-        fields=[{"field_name": name, **one} for name, one in index["config"]["fields"].items()],
+        fields=[{"field_name": name, **settings} for name, settings in fields.items()],
         documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
-    )
-    for page, searches in FOUND.items():
-        for words in searches.split(", "):
-            pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search.search(words))
-            assert f"{page}/" in [*pages][:3], words
-
-
-FOUND = {
-    "search": "town",
-    "web-servers": "FastAPI, Django, Celery, cron",
-    "after-the-sale": "webhooks",
-    "lost-replies": "idempotency",
-    "retries": "retry, timeout",
-    "concepts": "paging",
-    "rate-limits": "rate limit",
-    "concurrency": "proxy, custom CA",
-    "cancel": "refund",
-    "vouchers": "PDF",
-    "payments": "invoice",
-    "configuration": "tenants",
-    "observability": "Prometheus",
-    "changelog": "changelog",
-    "versions": "upgrade, Windows, licence",
-    "help": "support",
-    "book": "price limit",
-    "notebooks": "pandas",
-    "troubleshooting": "unable to open database file, certificate verify failed",
-}
-"""The pages, and what readers search for that they tell."""
+    ).search
 
 
 @LONG
-def test_pages_link_to_their_source_if_the_package_names_its_repository(monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("town", "search"),
+        ("FastAPI", "web-servers"),
+        ("Django", "web-servers"),
+        ("Celery", "web-servers"),
+        ("cron", "web-servers"),
+        ("webhooks", "after-the-sale"),
+        ("idempotency", "lost-replies"),
+        ("retry", "retries"),
+        ("timeout", "retries"),
+        ("paging", "concepts"),
+        ("rate limit", "rate-limits"),
+        ("proxy", "concurrency"),
+        ("custom CA", "concurrency"),
+        ("refund", "cancel"),
+        ("PDF", "vouchers"),
+        ("invoice", "payments"),
+        ("tenants", "configuration"),
+        ("Prometheus", "observability"),
+        ("changelog", "changelog"),
+        ("upgrade", "versions"),
+        ("Windows", "versions"),
+        ("licence", "versions"),
+        ("support", "help"),
+        ("price limit", "book"),
+        ("pandas", "notebooks"),
+        ("unable to open database file", "troubleshooting"),
+        ("certificate verify failed", "troubleshooting"),
+    ],
+)
+def test_search_for_a_readers_words_finds_their_page(search, words, page):
+    pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search(words))
+    assert f"{page}/" in [*pages][:3]
+
+
+REPOSITORY = "https://forge.example/ferry-sdk"
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("urls", "repository", "edit"),
+    [
+        pytest.param([], None, None, id="no repository"),
+        pytest.param(
+            [f"Repository, {REPOSITORY}"], REPOSITORY, "edit/main/docs/", id="a repository"
+        ),
+    ],
+)
+def test_pages_link_to_the_packages_repository(monkeypatch, urls, repository, edit):
     hooks = pytest.importorskip("scripts.docs_hooks")
     load_config = pytest.importorskip("mkdocs.config").load_config
-    address = "https://forge.example/ferry-sdk"
-    for urls, expected in (([], None), ([f"Repository, {address}"], address)):
-        package = Message()
-        for url in urls:
-            package["Project-URL"] = url
-        monkeypatch.setattr(hooks, "metadata", {"ferry-sdk": package}.get)
-        config = load_config(str(ROOT / "mkdocs.yml"))
-        hooks.on_config(config)
-        assert config.repo_url == expected
-        assert config.edit_uri == ("edit/main/docs/" if expected else None)
+    package = Message()
+    for url in urls:
+        package["Project-URL"] = url
+    monkeypatch.setattr(hooks, "metadata", {"ferry-sdk": package}.get)
+
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    hooks.on_config(config)
+    assert config.repo_url == repository
+    assert config.edit_uri == edit

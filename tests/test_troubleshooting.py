@@ -55,6 +55,7 @@ SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
 def message(use):
+    """Return the first line of the error that a call raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
         use()
     return str(caught.value).partition("\n")[0]
@@ -204,14 +205,17 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: AuditFile(audit))
 
 
-@LONG
-@pytest.mark.own_http_client(reason="some messages are about what the library's own clients read")
-def test_every_quoted_message_is_what_a_mistake_is_answered_with(
-    ferry, ferry_sandbox, tmp_path, monkeypatch
-):
+@pytest.fixture
+def messages(ferry, ferry_sandbox, tmp_path, monkeypatch):
+    """The messages of all mistakes."""
     pytest.importorskip("mcp", reason="mcp is not installed")
     with ExitStack() as stack:
-        said = [*mistakes(ferry, ferry_sandbox, tmp_path, monkeypatch, stack)]
-    assert [one for one in said if not any(fits(quote, one) for quote in QUOTED)] == []
-    assert [quote for quote in QUOTED if not any(fits(quote, one) for one in said)] == []
+        return [*mistakes(ferry, ferry_sandbox, tmp_path, monkeypatch, stack)]
+
+
+@LONG
+@pytest.mark.own_http_client(reason="some messages are about what the library's own clients read")
+def test_quoted_messages_are_those_of_mistakes(messages):
+    assert [one for one in messages if not any(fits(quote, one) for quote in QUOTED)] == []
+    assert [quote for quote in QUOTED if not any(fits(quote, one) for one in messages)] == []
     assert len(QUOTED) > 40

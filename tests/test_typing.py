@@ -29,6 +29,7 @@ CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
 
 
 def run_checker(*arguments, cwd):
+    """Return what a checker prints, with or without errors."""
     command = [sys.executable, "-m", *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, check=False, cwd=cwd, text=True, timeout=150
@@ -38,6 +39,7 @@ def run_checker(*arguments, cwd):
 
 
 def place_errors(errors, places):
+    """Return the errors with the lines of the documents in which they are."""
     found = []
     for file, line, words in errors:
         path, _, first = places[file].rpartition(":")
@@ -47,6 +49,7 @@ def place_errors(errors, places):
 
 @pytest.fixture
 def typed(tmp_path):
+    """The place of each file that is checked, by its name in a folder of copies."""
     places = {}
     for block in BLOCKS:
         if block.title in RECIPES:
@@ -71,6 +74,7 @@ def typed(tmp_path):
 
 
 def check(errors, places):
+    """Check that the errors are the marked mistakes."""
     lines = MISTAKES.read_text(encoding="utf-8").splitlines()
     marked = {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
     assert len(marked) > 30
@@ -80,37 +84,41 @@ def check(errors, places):
 
 
 @LONG
-def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
+def test_mypy_finds_the_asserted_types(typed, tmp_path):
     options = ("--strict", "--config-file=", "--python-version=3.10", "--cache-dir=/dev/null")
     more = [f"--enable-error-code={name}" for name in MYPY_MORE]
-    said = run_checker("mypy", *options, *more, ".", cwd=tmp_path)
-    found = re.findall(r"^(.+?):(\d+): error: (.+)$", said, re.MULTILINE)
+    printed = run_checker("mypy", *options, *more, ".", cwd=tmp_path)
+    found = re.findall(r"^(.+?):(\d+): error: (.+)$", printed, re.MULTILINE)
     check([(file, int(line), words) for file, line, words in found], typed)
-    assert f"checked {len(typed)} source files" in said
+    assert f"checked {len(typed)} source files" in printed
 
 
 @LONG
-def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
+def test_pyright_finds_the_asserted_types(typed, tmp_path):
     here = ("--pythonpath", sys.executable)
-    said = json.loads(run_checker("pyright", *here, "--outputjson", cwd=tmp_path))
+    printed = json.loads(run_checker("pyright", *here, "--outputjson", cwd=tmp_path))
     errors = [
         (one["file"].rpartition("/")[2], one["range"]["start"]["line"] + 1, one["message"])
-        for one in said["generalDiagnostics"]
+        for one in printed["generalDiagnostics"]
         if one["severity"] in {"error", "warning"}
     ]
     check(errors, typed)
-    assert said["summary"]["filesAnalyzed"] == len(typed)
+    assert printed["summary"]["filesAnalyzed"] == len(typed)
 
 
 @LONG
-def test_blocks_have_the_form_that_ruff_gives_and_are_clean_as_a_readers_own_code(tmp_path):
+def test_ruff_leaves_the_form_of_blocks():
     files = [*PAGES, *MODULES, *NOTEBOOKS]
-    said = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
-    assert said.strip() == f"{len(files)} files already formatted"
+    printed = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
+    assert printed.strip() == f"{len(files)} files already formatted"
+
+
+@LONG
+def test_ruff_finds_no_fault_in_blocks(tmp_path):
     blocks.save(BLOCKS, tmp_path)
-    said = run_checker("ruff", "check", *blocks.RUFF, "--output-format", "json", ".", cwd=tmp_path)
+    command = ("ruff", "check", *blocks.RUFF, "--output-format", "json", ".")
     errors = [
-        (one["filename"].rpartition("/")[2], one["location"]["row"], one["message"])
-        for one in json.loads(said)
+        (error["filename"].rpartition("/")[2], error["location"]["row"], error["message"])
+        for error in json.loads(run_checker(*command, cwd=tmp_path))
     ]
     assert place_errors(errors, {block.file: block.place for block in BLOCKS}) == []

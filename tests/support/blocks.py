@@ -10,6 +10,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent, indent
@@ -31,6 +32,8 @@ RUFF = ("--config", Path(__file__).with_suffix(".toml"), "--no-cache")
 
 @dataclass(frozen=True)
 class Block:
+    """A block of Python, and where it stands."""
+
     path: Path
     line: int
     indent: str
@@ -64,10 +67,12 @@ class Block:
 
 
 def fits(sign, line):
+    """Whether a line of output is one that the sign stands for."""
     return re.fullmatch(".+".join(map(re.escape, sign.split(VARIES))), line) is not None
 
 
 def blocks_of(path):
+    """Return the blocks of a file."""
     text = path.read_text("utf-8")
     return [
         Block(
@@ -83,7 +88,8 @@ def blocks_of(path):
 
 
 def all_blocks():
-    return [block for path in (*PAGES, *MODULES) for block in blocks_of(path)]
+    """Return the blocks of all pages and modules."""
+    return [*chain.from_iterable(map(blocks_of, (*PAGES, *MODULES)))]
 
 
 BLOCKS = all_blocks()
@@ -96,6 +102,7 @@ RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("bo
 
 
 def python(*arguments, cwd, new=False):
+    """Run Python without settings of ours; return what it prints."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
         [sys.executable, *map(str, arguments)],
@@ -108,10 +115,12 @@ def python(*arguments, cwd, new=False):
 
 
 def beside(block):
+    """Return the blocks that a reader has saved beside this one."""
     return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
 
 
 def run_block(block, folder):
+    """Run a block in a folder; return its source with what it prints."""
     save([*beside(block), block], folder)
     file = folder / block.file
     if file.name.startswith("test_"):
@@ -122,6 +131,7 @@ def run_block(block, folder):
 
 
 def save(blocks, folder):
+    """Write blocks into a folder as files."""
     for block in blocks:
         (folder / block.file).write_text(block.source, encoding="utf-8")
 
@@ -132,11 +142,13 @@ def in_a_function(source):
 
 
 def notebook_source(path):
+    """Return the code of all cells of a notebook."""
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
 def renew(block):
+    """Return a block that is formatted and shows what it prints."""
     with TemporaryDirectory() as folder:
         save([*beside(block), block], Path(folder))
         file = Path(folder, block.file)
@@ -148,6 +160,7 @@ def renew(block):
 
 
 def main():
+    """Renew the blocks in their files."""
     python("-m", "ruff", "format", *PAGES, *MODULES, cwd=ROOT)
     blocks = all_blocks()
     with ThreadPoolExecutor(4) as pool:

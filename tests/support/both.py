@@ -6,8 +6,16 @@ from functools import partial
 from ferry_sdk import AsyncFerry, Ferry
 
 _GROUPS = (
-    *("availability", "bookings", "tickets", "catalogue", "mcp", "places", "routes", "trips"),
-    *("vehicles", "with_raw_response"),
+    "availability",
+    "bookings",
+    "tickets",
+    "catalogue",
+    "mcp",
+    "places",
+    "routes",
+    "trips",
+    "vehicles",
+    "with_raw_response",
 )
 
 
@@ -43,6 +51,8 @@ async def _awaited(function, args, kwargs):
 
 
 class Clients:
+    """Makes clients of one kind; an async one runs in an event loop of another thread."""
+
     def __init__(self, portal):
         self._portal = portal
         self._made = []

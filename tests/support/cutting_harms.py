@@ -60,6 +60,8 @@ class Order:
 
 @dataclass(slots=True)
 class Passage:
+    """A request and its reply, and how much of each the proxy let through."""
+
     request: bytes = b""
     forwarded: int = 0
     reply: bytes = b""
@@ -77,6 +79,7 @@ class Passage:
 
 
 def is_whole(data):
+    """Whether the bytes are a complete message of HTTP."""
     size = _size(data)
     return size is not None and len(data) >= size
 

@@ -15,6 +15,8 @@ _PATIENCE = 3.0
 
 
 class Link(threading.Thread):
+    """One connection of a client through the proxy, and the harm that it suffers."""
+
     def __init__(self, desk, client, service, harm):
         super().__init__(daemon=True)
         self._desk = desk

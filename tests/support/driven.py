@@ -23,6 +23,8 @@ SETTINGS = Settings(
 
 
 class Driver:
+    """Performs the effects of calls: answers requests, and moves the clock in place of waiting."""
+
     def __init__(self, answer, session=None):
         self.answer = answer
         self.session = session or Session()
@@ -140,6 +142,7 @@ class Driven(Driver):
 
 
 def replied(status=200, session=None, **members):
+    """Return a function that answers a JSON-RPC request with these members."""
     named = [] if session is None else [("Mcp-Session-Id", session)]
     headers = Headers([("Content-Type", "application/json"), *named])
 
@@ -161,6 +164,8 @@ def in_turn(*answers):
 
 
 def raising(error):
+    """Return a function that raises an error in place of an answer."""
+
     def answer(_):
         raise error
 

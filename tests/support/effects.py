@@ -2,4 +2,5 @@
 
 
 def effects(sandbox):
+    """Return the operations that took effect, in order."""
     return [effect.operation for effect in sandbox.counters.effects]

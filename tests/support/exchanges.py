@@ -10,6 +10,8 @@ TOKEN = "tkn-5d1f"
 
 
 class Exchanges:
+    """A service that gives these replies, the last one for ever, and keeps the requests."""
+
     def __init__(self, *replies):
         self._replies = list(replies)
         self.requests = []
@@ -23,6 +25,7 @@ class Exchanges:
 
 
 def client_of(clients, service, token=TOKEN, **settings):
+    """Return a client whose requests a function answers."""
     http_client = clients.http_client(transport=httpx.MockTransport(service))
     return clients(
         token, **{"base_url": URL, "http_client": http_client, "max_retries": 0} | settings
@@ -46,6 +49,7 @@ def refusing_field(field, *, unless):
 
 
 def caught(kind, call, *args, **kwargs):
+    """Make a call and return its error, which is of exactly this class."""
     with pytest.raises(kind) as info:
         call(*args, **kwargs)
     assert type(info.value) is kind

@@ -8,6 +8,7 @@ NUMBER = struct.Struct("i")
 
 
 def ask(address, arguments, folder, environment, files):
+    """Ask the fork server to run a program; return the connection on which it reports."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
     said = marshal.dumps((arguments, folder, environment, [*files]))

@@ -13,6 +13,7 @@ STREAMS = (sys.stdin, sys.stdout, sys.stderr)
 
 
 def main():
+    """Run the program in the fork server, and end as it ends."""
     given = {number: number for number, one in enumerate(STREAMS) if one is not None}
     if 0 in given and os.isatty(0):
         give_up_terminal()
@@ -36,6 +37,7 @@ def main():
 
 
 def pass_on(pid, number):
+    """Send a signal to the program."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)
 

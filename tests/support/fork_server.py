@@ -26,18 +26,40 @@ from typing import NamedTuple
 from fork_client import NUMBER
 
 IMPORTS = (
-    *("anyio._backends._asyncio", "encodings.idna", "ferry_sdk._transport.default_client"),
-    *("ferry_sdk._transport.pools", "ferry_sdk.agents.stdio.run", "ferry_sdk.cli.app"),
-    *("ferry_sdk.cli.commands.calendar", "ferry_sdk.cli.commands.ports"),
-    *("ferry_sdk.cli.commands.book", "ferry_sdk.cli.commands.cancel"),
-    *("ferry_sdk.cli.commands.change", "ferry_sdk.cli.commands.conform"),
-    *("ferry_sdk.cli.commands.journal", "ferry_sdk.cli.commands.reconcile"),
-    *("ferry_sdk.cli.commands.voucher", "ferry_sdk.cli.demo"),
-    *("ferry_sdk.cli.terminal.command_journal", "ferry_sdk.journal", "ferry_sdk.planning.calendar"),
-    *("ferry_sdk.planning.groups", "ferry_sdk.planning.streams", "ferry_sdk._engine.retry"),
-    *("ferry_sdk.sandbox.server", "fpdf", "rich._emoji_codes", "rich.progress", "rich.status"),
-    *("sqlalchemy.dialects.sqlite", "tenacity", "time_machine", "typer._adapters"),
-    *("typer._click.decorators", "typer.rich_utils", "uvicorn.lifespan.off"),
+    "anyio._backends._asyncio",
+    "encodings.idna",
+    "ferry_sdk._transport.default_client",
+    "ferry_sdk._transport.pools",
+    "ferry_sdk.agents.stdio.run",
+    "ferry_sdk.cli.app",
+    "ferry_sdk.cli.commands.calendar",
+    "ferry_sdk.cli.commands.ports",
+    "ferry_sdk.cli.commands.book",
+    "ferry_sdk.cli.commands.cancel",
+    "ferry_sdk.cli.commands.change",
+    "ferry_sdk.cli.commands.conform",
+    "ferry_sdk.cli.commands.journal",
+    "ferry_sdk.cli.commands.reconcile",
+    "ferry_sdk.cli.commands.voucher",
+    "ferry_sdk.cli.demo",
+    "ferry_sdk.cli.terminal.command_journal",
+    "ferry_sdk.journal",
+    "ferry_sdk.planning.calendar",
+    "ferry_sdk.planning.groups",
+    "ferry_sdk.planning.streams",
+    "ferry_sdk._engine.retry",
+    "ferry_sdk.sandbox.server",
+    "fpdf",
+    "rich._emoji_codes",
+    "rich.progress",
+    "rich.status",
+    "sqlalchemy.dialects.sqlite",
+    "tenacity",
+    "time_machine",
+    "typer._adapters",
+    "typer._click.decorators",
+    "typer.rich_utils",
+    "uvicorn.lifespan.off",
 )
 MOST_FILES = 16
 OUT_OF_THE_WAY = 200
@@ -184,6 +206,8 @@ def run(arguments):
 
 
 class End:
+    """The end of a program, without the teardown of the interpreter."""
+
     code: int | None = None
 
     def note(self, arguments):
@@ -211,6 +235,7 @@ class End:
 
 
 def main():
+    """Import what programs need, and run each program in a fork."""
     end = End()
     atexit.register(end.leave)  # before any import does, because it does not come back
     listener = socket.socket(fileno=int(sys.argv[1]))

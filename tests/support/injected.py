@@ -17,6 +17,7 @@ LIBRARIES = {"httpx": httpx, "httpx2": httpx2}
 
 
 def give_to_tests(name):
+    """Have the tests import this library as httpx."""
     # The package is loaded already and keeps the real one, which its own clients are of.
     sys.modules["httpx"] = LIBRARIES[name]
 

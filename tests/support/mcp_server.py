@@ -8,6 +8,8 @@ BASE_URL = "https://ferry.test"
 
 
 class Scripted:
+    """An endpoint that answers the handshake, then gives these replies, the last one for ever."""
+
     def __init__(self, *replies):
         self._replies = list(replies)
         self.requests = []
@@ -40,10 +42,13 @@ def _initialize_reply(message):
 
 
 def reply(body, status=200, kind="application/json", **headers):
+    """Return a function that answers with this body."""
     return lambda _: httpx.Response(status, content=body, headers={"content-type": kind, **headers})
 
 
 def carried(carrier, status=200, **members):
+    """Return a function that answers with a JSON-RPC message, as JSON or in a stream of events."""
+
     def answer(message):
         text = json.dumps(
             {"jsonrpc": "2.0", "id": message["id"], **members}, ensure_ascii=False

@@ -43,6 +43,7 @@ GROUPS = {
 
 
 def listed():
+    """Return the names of all operations."""
     return tuple(
         f"{group}.{name}"
         for group, kind in GROUPS.items()
@@ -72,6 +73,7 @@ UNCOVERED = {
 
 
 def arguments(name, folder):
+    """Return good arguments for an operation."""
     values = {each: _VALUES.get(each, f"{each[0]}-1") for each in _required(name)}
     if "path" in values:
         values["path"] = folder / values["path"]
@@ -79,10 +81,12 @@ def arguments(name, folder):
 
 
 def described(name, folder=Path(), /, **changes):
+    """Return an operation with its arguments; no client makes the call."""
     group, _, call = name.partition(".")
     return getattr(GROUPS[group], call)(None, **arguments(name, folder) | changes)
 
 
 def make(ferry, name, folder):
+    """Make the call of an operation."""
     group, _, call = name.partition(".")
     return getattr(getattr(ferry, group), call)(**arguments(name, folder))

@@ -28,6 +28,7 @@ def shown_on(page):
 
 
 def members(cls):
+    """Return the names of the members that the reference shows of a class."""
     bases = [base for base in cls.__mro__ if base.__module__.startswith("ferry_sdk")]
     names = {name for base in bases for name in vars(base) if not re.match("_|model_", name)}
     return names.difference(*(INTERNAL.get(base.__name__, ()) for base in bases))

@@ -17,6 +17,7 @@ def _known_graph():
 
 
 def know_routes(sandbox):
+    """Have clients of this service find its routes in their cache."""
     catalogues.clear_cache()
     key = (sandbox.token, sandbox.base_url, None, None)
     catalogues._graphs[key] = replace(_known_graph(), confirmed=set())

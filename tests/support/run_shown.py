@@ -38,6 +38,7 @@ class Told:
 
 
 def statement_at(line, tree):
+    """Return the innermost statement that has this line."""
     around = [
         node
         for node in ast.walk(tree)
@@ -47,6 +48,7 @@ def statement_at(line, tree):
 
 
 def with_words(source, by_line):
+    """Return the source with what each line printed below its statement."""
     tree = ast.parse(source)
     below = {}
     for line, words in sorted(by_line.items()):
@@ -63,6 +65,7 @@ def with_words(source, by_line):
 
 
 def main(path):
+    """Run a program, and write into it what it prints."""
     source = path.read_text("utf-8")
     code = compile(source, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     told = Told(str(path))

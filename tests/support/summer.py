@@ -16,12 +16,14 @@ TRAVELLER = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"
 
 
 def stopped(sandbox):
+    """Stop the clock of the service at the start of this summer."""
     sandbox.clock.freeze()
     sandbox.clock.travel_to(NOW)
     return sandbox
 
 
 def search(line=TWO_TICKETS, *, back=False, **more):
+    """Return the arguments of a search for a trip, or for a return trip."""
     company, depart, arrive = line
     trip = search_arguments(company=company, depart=depart, arrive=arrive)
     trip |= {"out_at": DAY, "passengers": PARTY}
@@ -31,6 +33,7 @@ def search(line=TWO_TICKETS, *, back=False, **more):
 
 
 def chosen(found, kind="Ticket"):
+    """Select the first sailing of each direction with the first tariff of this type."""
     firsts = {}
     for availability in found:
         firsts.setdefault(availability.direction, availability)
@@ -48,13 +51,16 @@ def chosen(found, kind="Ticket"):
 
 
 def ids_of(selection):
+    """Return the ids of a selection."""
     return selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
 
 
 def booked(ferry, *, kind="Ticket", back=False, **more):
+    """Book a trip."""
     selections = chosen(ferry.availability.search(**search(back=back)), kind)
     return ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER], **more)
 
 
 def ticket_of(ferry, **more):
+    """Book and confirm a trip, and return its ticket."""
     return ferry.tickets.get(ferry.bookings.confirm(booked(ferry, **more).booking_id).ticket_id)

@@ -18,6 +18,7 @@ def load_profile(marks, seed):
 
 
 def is_quick():
+    """Whether the long tests are left out."""
     return settings.default.max_examples == QUICK_EXAMPLES
 
 

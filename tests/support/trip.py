@@ -24,6 +24,7 @@ PASSENGERS = [
 
 
 def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
+    """Return the arguments of a search for the trip."""
     return {
         "company": company,
         "depart_code": depart,
@@ -36,16 +37,19 @@ def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
 
 
 def found(ferry, **which):
+    """Search for the trip and return its first sailing."""
     return ferry.availability.search(**search_arguments(**which))[0]
 
 
 def selected(ferry, place=0):
+    """Search for the trip and select a ticket for it."""
     sailing = found(ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     return sailing.select(tariff=tariff, place=sailing.places[place])
 
 
 def booked(ferry, **which):
+    """Book the trip."""
     availability = found(ferry, **which)
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
     return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)

@@ -9,6 +9,8 @@ TLS = ssl.create_default_context()
 
 
 class Wire:
+    """The requests and the responses of a client."""
+
     def __init__(self):
         self.requests = []
         self.responses = []
@@ -32,6 +34,7 @@ class Wire:
 
 @contextmanager
 def recorded(clients, sandbox, **settings):
+    """Give a client of the service, and what goes over its wire."""
     wire = Wire()
     given = {
         "token": sandbox.token,

@@ -10,13 +10,21 @@ from hypothesis import strategies as st
 from tests.support.cutting_harms import POSITIONS, Harm
 
 REST_WRITES = (
-    *("bookings.create", "bookings.confirm", "bookings.cancel"),
-    *("tickets.cancel", "tickets.mark_paid"),
+    "bookings.create",
+    "bookings.confirm",
+    "bookings.cancel",
+    "tickets.cancel",
+    "tickets.mark_paid",
 )
 MCP_WRITES = ("mcp.create_booking", "mcp.confirm_booking", "mcp.cancel_ticket")
 READS = (
-    *("availability.search", "bookings.get", "tickets.get", "tickets.pdf", "catalogue.ports"),
-    *("mcp.view_ticket", "mcp.ports"),
+    "availability.search",
+    "bookings.get",
+    "tickets.get",
+    "tickets.pdf",
+    "catalogue.ports",
+    "mcp.view_ticket",
+    "mcp.ports",
 )
 GROUPS = (*((name,) for name in REST_WRITES + MCP_WRITES), READS)
 """What is explored apart from the rest: each write, and the reads together."""
@@ -127,8 +135,13 @@ _RESET = st.fixed_dictionaries({"reset": st.booleans()})
 _SECONDS = st.fixed_dictionaries({"seconds": _SHORT})
 _NOTHING = st.just({})
 _PLAIN_KINDS = (
-    *("request_timeout", "request_timeout_after", "not_acceptable", "close_connection"),
-    *("wrong_shape", "missing_field", "null_field"),
+    "request_timeout",
+    "request_timeout_after",
+    "not_acceptable",
+    "close_connection",
+    "wrong_shape",
+    "missing_field",
+    "null_field",
 )
 _KINDS = {
     **dict.fromkeys(_PLAIN_KINDS, _NOTHING),
@@ -145,8 +158,16 @@ _KINDS = {
 }
 _SESSION_KINDS = {"session_expired": _NOTHING, "session_required": _NOTHING}
 _RESULTS = (
-    *("structured", "text", "bare", "naked", "batch", "embedded_resource", "plain_text", "empty"),
-    *("input_required", "unknown_result_type"),
+    "structured",
+    "text",
+    "bare",
+    "naked",
+    "batch",
+    "embedded_resource",
+    "plain_text",
+    "empty",
+    "input_required",
+    "unknown_result_type",
 )
 _ENVELOPES = st.one_of(
     st.fixed_dictionaries(

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 @pytest.mark.parametrize(
     "index", range(len(GROUPS)), ids=[group[0] if len(group) == 1 else "reads" for group in GROUPS]
 )
-def test_nothing_happens_twice_and_nobody_is_misled(world, record_property, index, is_async, part):
+def test_schedule_violates_no_promise(world, record_property, index, is_async, part):
     numbers = [(2 * index + is_async) * EACH + number for number in part]
     ran, findings = explore(world, GROUPS[index], numbers, is_async=is_async)
     record_property("schedules of the effect test run", ran)
@@ -44,7 +44,9 @@ KEPT = {
     ),
     "nobody answers": kept("not_sent", CONFIRM, Harm("unreachable")),
     "nobody listens after it was turned away": kept(
-        *("not_sent", CREATE, Harm("refuse", after=1)),
+        "not_sent",
+        CREATE,
+        Harm("refuse", after=1),
         fault="rate_limited",
         details={"retry_after": 1},
         deadline=3,
@@ -79,7 +81,8 @@ KEPT = {
         "done", "mcp.confirm_booking", fault="session_expired", is_warm=True, deadline=5
     ),
     "the stream ends before the reply": kept(
-        *("unknown", "mcp.create_booking"),
+        "unknown",
+        "mcp.create_booking",
         fault="mcp_envelope",
         details={"reply": "sse", "ended_early": True},
     ),
@@ -112,7 +115,7 @@ KEPT = {
         for is_async in (False, True)
     ],
 )
-def test_a_schedule_worth_keeping(world, record_property, name, is_async):
+def test_kept_schedule_ends_as_recorded(world, record_property, name, is_async):
     expected, kept_one = KEPT[name]
     # A slow machine may use up the deadline before anything is sent.
     for factor in STRETCHES:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import datetime, timezone
 
+import pytest
+
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError, RequestDigest
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
@@ -51,8 +53,11 @@ def success(booking_id="b-1", *, read_back=False):
     return Outcome(value, seconds=0.1)
 
 
-UNKNOWN, NOT_SENT, REJECTED = failure("unknown"), failure("not_sent"), failure("rejected")
-BACK, DONE = success(read_back=True), evidence(success(), 201, effects=1)
+UNKNOWN = failure("unknown")
+NOT_SENT = failure("not_sent")
+REJECTED = failure("rejected")
+BACK = success(read_back=True)
+DONE = evidence(success(), 201, effects=1)
 OPEN = {"1": "unknown"}
 TRUTHS = {
     "done": DONE,
@@ -99,20 +104,44 @@ LIES = {
 }
 
 
-def test_lies_are_found_out_of_one_caller_and_of_two_and_a_read_that_never_left_says_so():
-    for case, known in TRUTHS.items():
-        assert (case, Judgement(CONFIRM, known).violations()) == (case, [])
-    for case, known in LIES.items():
-        assert Judgement(CONFIRM, known).violations(), case
-    other = passage(201, correlation_id="corr-2")
-    one_failed = [success(), failure("not_sent", ())]
-    looked = replace(CONFIRM, callers=2, is_guarded=True)
-    known = evidence(None, other, effects=1, outcomes=one_failed)
-    assert Judgement(looked, known).violations() == []
-    tasks = replace(CONFIRM, callers=2, is_async=True)
-    two_requests = evidence(None, 201, other, effects=1, outcomes=[success(), success()])
-    assert Judgement(tasks, two_requests).violations() != []
+@pytest.mark.parametrize("known", TRUTHS.values(), ids=TRUTHS)
+def test_truth_violates_nothing(known):
+    assert Judgement(CONFIRM, known).violations() == []
+
+
+@pytest.mark.parametrize("known", LIES.values(), ids=LIES)
+def test_lie_is_a_violation(known):
+    assert Judgement(CONFIRM, known).violations() != []
+
+
+OTHER = passage(201, correlation_id="corr-2")
+"""The exchange of a second caller."""
+
+
+def test_second_guarded_caller_may_send_nothing():
+    schedule = replace(CONFIRM, callers=2, is_guarded=True)
+    outcomes = [success(), failure("not_sent", ())]
+    known = evidence(None, OTHER, effects=1, outcomes=outcomes)
+    assert Judgement(schedule, known).violations() == []
+
+
+def test_two_tasks_share_one_request():
+    schedule = replace(CONFIRM, callers=2, is_async=True)
+    known = evidence(None, 201, OTHER, effects=1, outcomes=[success(), success()])
+    assert Judgement(schedule, known).violations() != []
+
+
+@pytest.fixture
+def unsent_read():
+    """The evidence of a read whose outcome is unknown, though it had no attempt."""
     error = ConnectionFailedError("refused", outcome="unknown")
-    never = evidence(Outcome(error=error, seconds=0.1, attempts=()), accepted=0)
-    assert Judgement(Schedule("bookings.get"), never).violations() != []
-    assert Judgement(Schedule("bookings.get"), replace(never, accepted=1)).violations() == []
+    return evidence(Outcome(error=error, seconds=0.1, attempts=()), accepted=0)
+
+
+def test_read_that_never_left_is_not_sent(unsent_read):
+    assert Judgement(Schedule("bookings.get"), unsent_read).violations() != []
+
+
+def test_read_on_an_accepted_connection_is_unknown(unsent_read):
+    known = replace(unsent_read, accepted=1)
+    assert Judgement(Schedule("bookings.get"), known).violations() == []

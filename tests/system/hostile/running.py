@@ -40,8 +40,11 @@ _TRIES = 10
 _LIMITS = httpx.Limits(max_connections=PLACES, max_keepalive_connections=PLACES)
 _LIMITED = {"limits": _LIMITS, "verify": ssl.create_default_context(), "trust_env": False}
 _NAMES = (
-    *(("Zoë", "Quarrington-Ünsal"), ("Noëlle", "O'Cañary"), ("Qi", "Xø")),
-    *(("Straße", "Ğüvenoğlu"), ("ANNELIESE", "van der Qvist")),
+    ("Zoë", "Quarrington-Ünsal"),
+    ("Noëlle", "O'Cañary"),
+    ("Qi", "Xø"),
+    ("Straße", "Ğüvenoğlu"),
+    ("ANNELIESE", "van der Qvist"),
 )
 _OF_SAMPLES = ("Marguerite", "Okonkwo", "AB1234567")
 _UNCONFIRMED = {"bookings.confirm", "mcp.confirm_booking", "tickets.mark_paid"}

@@ -16,8 +16,12 @@ PLACES = 4
 """Connections that a run's client may have at a time."""
 
 READS = (
-    *("bookings.get", "tickets.get", "catalogue.ports", "availability.search"),
-    *("mcp.view_ticket", "mcp.ports"),
+    "bookings.get",
+    "tickets.get",
+    "catalogue.ports",
+    "availability.search",
+    "mcp.view_ticket",
+    "mcp.ports",
 )
 _NEVER_READ_BACK = {"bookings.create", "mcp.create_booking"}
 _SCARCE = (0.15, 0.25, 0.25, 0.4, 0.6)

@@ -37,7 +37,9 @@ CALLS = {
     "write": lambda ferry: ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS),
 }
 STROKES = (
-    *("right", "reset after the request", "stuck inside the body"),
+    "right",
+    "reset after the request",
+    "stuck inside the body",
     "another reply soon behind it",
 )
 
@@ -102,7 +104,7 @@ def interrupt_at(line, folders):
         ids=lambda walk: "-".join(map(str, ("ours" if walk[0] is OURS else "all", *walk[1:]))),
     ),
 )
-def test_a_thread_interrupted_at_any_line_keeps_no_place(
+def test_thread_interrupted_anywhere_keeps_no_place(
     server, record_property, call, name, deadline, folders, step
 ):
     with Ferry("tkn", base_url=server.base_url) as ferry:
@@ -150,7 +152,7 @@ def cancel_at(step, call):
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
-def test_a_task_cancelled_anywhere_keeps_no_place(server, record_property, call, name, deadline):
+def test_task_cancelled_anywhere_keeps_no_place(server, record_property, call, name, deadline):
     async def cancelled(step, call):  # Python 3.12 makes no task of a generator
         return await cancel_at(step, call)
 
