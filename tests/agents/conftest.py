@@ -63,6 +63,10 @@ class Checked:
         return repr(self.toolkit)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _same_qr_codes(same_qr_codes): ...
+
+
 @pytest.fixture
 def known_routes(ferry_sandbox):
     """The clients of the test know the routes of its service already."""

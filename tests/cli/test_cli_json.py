@@ -10,8 +10,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.models import Availability, Booking, Ticket
 from ferry_sdk.sandbox import Sandbox
-from tests.cli.conftest import COMMAND, SEARCH, Ended, environment
-from tests.support import processes
+from tests.cli.conftest import SEARCH, environment, run_here
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, TRAVELLERS
 
@@ -38,9 +37,9 @@ def run_once(service, tmp_path_factory):
     @cache
     def run(*words, **variables):
         env = environment(service, XDG_CACHE_HOME=str(folder), **variables)
-        done = processes.run([*COMMAND, *words], env=env)
-        assert done.returncode == 0, done
-        return Ended(done.returncode, done.stdout, done.stderr)
+        ended = run_here(words, folder=folder, variables=env)
+        assert ended.code == 0, ended
+        return ended
 
     return run
 
