@@ -14,7 +14,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents import agent
 from tests.support.both import Waiting
-from tests.support.routes import know_routes
+from tests.support.routes import know_catalogues, know_routes
 from tests.support.tiers import is_quick
 
 MEMBERS = {
@@ -95,10 +95,16 @@ def _same_qr_codes(same_qr_codes): ...
 
 @pytest.fixture
 def known_routes(ferry_sandbox):
-    """The clients of the test know the routes of its service already."""
-    know_routes(ferry_sandbox)
+    """The clients of the test know the catalogues of its service already."""
+    know_catalogues(ferry_sandbox)
     yield
     clear_cache()
+
+
+@pytest.fixture
+def only_known_routes(known_routes, ferry_sandbox):
+    """The clients of the test know the routes, but no vehicles and no other names of ports."""
+    know_routes(ferry_sandbox)
 
 
 @pytest.fixture

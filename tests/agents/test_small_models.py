@@ -16,7 +16,7 @@ from ferry_sdk.agents import Toolkit
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
-from tests.support.routes import know_routes
+from tests.support.routes import know_catalogues
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
@@ -133,7 +133,7 @@ def test_there_are_many_different_mistakes():
 def searching_model():
     """A model whose searches change nothing, so all mistakes of searches are its own."""
     with Sandbox(now=NOW) as sandbox:
-        know_routes(sandbox)
+        know_catalogues(sandbox)
         with Ferry(sandbox.token, base_url=sandbox.base_url, deadline=30.0) as ferry:
             yield Conversation(Toolkit(ferry, writes=True, approve=approve_all), sandbox)
         clear_cache()

@@ -27,6 +27,7 @@ from tests.agents.agent import (
     runner_of,
 )
 from tests.support.effects import effects
+from tests.support.tiers import mostly_long
 from tests.support.trip import NOW
 
 pytestmark = pytest.mark.usefixtures("known_routes")
@@ -203,12 +204,13 @@ def test_a_name_of_two_vehicles_gives_both(toolkit):
     assert len(refused["candidates"]) == 2
 
 
-@pytest.mark.parametrize("name", ["Yaris", "Master"])
+@pytest.mark.parametrize("name", mostly_long(["Yaris", "Master"]))
 def test_the_whole_name_of_a_vehicle_is_enough(toolkit, name):
     """There is a Yaris Cross, too."""
     assert trips(toolkit, vehicle=name)["offers"]
 
 
+@pytest.mark.usefixtures("only_known_routes")
 def test_without_mcp_the_code_of_a_vehicle_counts(toolkit, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     found = trips(toolkit, vehicle="FIAT__500")
@@ -243,6 +245,7 @@ YESTERDAY = (NOW.date() - timedelta(days=2)).isoformat()
 """It is over in every time zone."""
 
 
+@pytest.mark.usefixtures("only_known_routes")
 @pytest.mark.parametrize(
     ("field", "value"),
     [("on", YESTERDAY), ("back", YESTERDAY), ("on", "next Friday")],
