@@ -25,6 +25,7 @@ from tests.agents.agent import PASSENGERS, TRAVELLERS, ShortWay, approve_all, or
 from tests.agents.conftest import Checked
 from tests.support.hold import Hold
 from tests.support.processes import start
+from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.usefixtures("known_routes")
 WRITER = """
@@ -316,7 +317,10 @@ def empty(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("lose", [Path.unlink, empty], ids=["removed", "emptied"])
+@pytest.mark.parametrize(
+    "lose",
+    [pytest.param(Path.unlink, id="removed"), pytest.param(empty, id="emptied", marks=LONG)],
+)
 def test_a_lost_file_does_not_begin_anew(again, path, lose):
     again().book()
     lose(path)
