@@ -20,6 +20,7 @@ from tests.support import injected
 from tests.support.both import Clients
 from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
+from tests.support.samples import TICKET
 from tests.support.tiers import LONG, load_profile, mostly_long, surplus
 from tests.support.trip import NOW
 
@@ -183,6 +184,15 @@ def read_back_once():
 def look_once(monkeypatch):
     """The same for one test of a module whose others look again."""
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
+
+
+@pytest.fixture(scope="module")
+def same_qr_codes():
+    """All tickets have the same QR code: to draw one takes longer than the rest of a booking."""
+    with pytest.MonkeyPatch.context() as patch:
+        code = TICKET["qr_code"]
+        patch.setattr("ferry_sdk.sandbox.bookings.records.qr_code", lambda _: code)
+        yield
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents import agent
 from tests.support.both import Waiting
-from tests.support.routes import know_routes
+from tests.support.routes import know_catalogues, know_routes
+from tests.support.tiers import is_quick
 
 MEMBERS = {
     "error": {"code", "message", "outcome", "next_step"},
@@ -30,6 +31,31 @@ def validator_of(name, *, by_code):
     return jsonschema.Draft202012Validator(schema)
 
 
+def form_of(value):
+    """Return the names and types in a JSON value; records of a list that are alike count once."""
+    if isinstance(value, dict):
+        return frozenset((name, form_of(part)) for name, part in value.items())
+    if isinstance(value, list):
+        return "list", frozenset(map(form_of, value))
+    return type(value)
+
+
+valid_forms = set()
+"""The forms of answers that were validated, by tool."""
+
+
+def validate(name, answer, *, by_code):
+    """Validate an answer by the definition of its tool, in the quick tier once for each form.
+
+    To validate an answer takes as long as to make it.
+    """
+    form = name, by_code, form_of(answer)
+    if is_quick() and form in valid_forms:
+        return
+    validator_of(name, by_code=by_code).validate(answer)
+    valid_forms.add(form)
+
+
 class Checked:
     """A toolkit whose answers are validated by the definitions of its tools."""
 
@@ -42,7 +68,7 @@ class Checked:
         for part, names in MEMBERS.items():
             assert names <= answer.get(part, dict.fromkeys(names)).keys()
         if isinstance(name, str) and name in TOOLS:
-            validator_of(name, by_code=agent.runner_of(self).approve is None).validate(answer)
+            validate(name, answer, by_code=agent.runner_of(self).approve is None)
         return answer
 
     def do(self, name, /, **arguments):
@@ -63,12 +89,22 @@ class Checked:
         return repr(self.toolkit)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _same_qr_codes(same_qr_codes): ...
+
+
 @pytest.fixture
 def known_routes(ferry_sandbox):
-    """The clients of the test know the routes of its service already."""
-    know_routes(ferry_sandbox)
+    """The clients of the test know the catalogues of its service already."""
+    know_catalogues(ferry_sandbox)
     yield
     clear_cache()
+
+
+@pytest.fixture
+def only_known_routes(known_routes, ferry_sandbox):
+    """The clients of the test know the routes, but no vehicles and no other names of ports."""
+    know_routes(ferry_sandbox)
 
 
 @pytest.fixture

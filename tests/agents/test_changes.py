@@ -11,6 +11,7 @@ from ferry_sdk import Ticket, TicketPassenger, Traveller, orders
 from ferry_sdk.agents.policy.changes import _party
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, result_of, runner_of
 from tests.support.effects import effects
+from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
 pytestmark = pytest.mark.usefixtures("known_routes")
@@ -185,12 +186,11 @@ def test_a_fee_that_rises_meanwhile_changes_nothing(toolkit, sending_nothing, fe
 @pytest.mark.parametrize(
     ("reads", "code"),
     [
-        (1, "penalty_exceeded"),
-        (2, "penalty_exceeded"),
-        (3, "change_incomplete"),
-        (4, "change_incomplete"),
+        pytest.param(1, "penalty_exceeded", id="1 read"),
+        pytest.param(2, "penalty_exceeded", id="2 reads", marks=LONG),
+        pytest.param(3, "change_incomplete", id="3 reads"),
+        pytest.param(4, "change_incomplete", id="4 reads", marks=LONG),
     ],
-    ids=["1 read", "2 reads", "3 reads", "4 reads"],
 )
 def test_a_refund_that_falls_keeps_the_old_booking(toolkit, ferry_sandbox, reads, code):
     def agree(_):
@@ -279,19 +279,22 @@ def test_two_crossings_are_booked_one_by_one(toolkit):
         toolkit.do("bookings_create", offer=offer, passengers=PASSENGERS)
         for offer in found["connections"][0]["offers"]
     ]
-    crossings = []
+    bookings = []
     for booking in held:
         named = {"booking_id": booking["booking_id"]}
         toolkit.do("bookings_confirm", **named, expect_total=booking["total_price"])
-        read = toolkit.do("bookings_get", **named)
-        assert read["payment_status"] == "paid"
-        crossings.append(read["tickets"][0]["availability"]["outward"]["journey"])
-    first, second = crossings
+        bookings.append(toolkit.do("bookings_get", **named))
+    assert [booking["payment_status"] for booking in bookings] == ["paid", "paid"]
+    first, second = (
+        booking["tickets"][0]["availability"]["outward"]["journey"] for booking in bookings
+    )
     assert first["arrive_port_name"] == second["depart_port_name"] != first["depart_port_name"]
     assert first["arrive_at"] < second["depart_at"]
 
 
-@pytest.mark.parametrize(("name", "value"), [("back", "2050-06-09"), ("flexible", 2)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("back", "2050-06-09"), ("flexible", 2)], ids=["back", "flexible"]
+)
 def test_changes_go_with_no_way_back(toolkit, name, value):
     wrong = {**TWO_CROSSINGS, "changes": 1, name: value}
     assert toolkit.fail("trips_find", "invalid_arguments", **wrong)["field"] == name

@@ -57,7 +57,7 @@ def test_searches_with_different_vehicles_make_no_booking(toolkit, sending_nothi
 
 
 @pytest.fixture
-def wanted_without_catalogue(toolkit, ferry_sandbox):
+def wanted_without_catalogue(only_known_routes, toolkit, ferry_sandbox):
     """A booking with a vehicle, whose catalogue cannot be read."""
     ferry_sandbox.mcp.set(is_absent=True)
     _, wanted = offer_of(toolkit, vehicle="FIAT__500X")

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from tests.agents.agent import approve_all, error, order, result_of
+from tests.support.tiers import mostly_long
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_penalties_of_a_booking_add_up(trip, sending_nothing, knows_booking):
     assert Decimal(refused["kept"]) == trip.total - trip.last_penalty
 
 
-@either_way
+@pytest.mark.parametrize("knows_booking", mostly_long([True, False]))
 def test_penalties_up_to_the_limit_are_allowed(trip, knows_booking):
     toolkit = trip.toolkit(trip.total, knows_booking=knows_booking)
     toolkit.do("tickets_cancel", ticket_id=trip.first)

@@ -9,6 +9,7 @@ from ferry_sdk import ConfigurationError
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
 from tests.agents.agent import TWO, ShortWay, approve_all, result_of
+from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.usefixtures("known_routes")
 DAY = date(2050, 7, 12)
@@ -79,14 +80,18 @@ def test_a_write_of_a_reading_toolkit_is_refused(ferry):
 
 
 @pytest.mark.parametrize(
-    ("tools", "wrong"), [("jurney", "jurney"), (["trips_find", "trips_fnd"], "trips_fnd")]
+    ("tools", "wrong"),
+    [("jurney", "jurney"), (["trips_find", "trips_fnd"], "trips_fnd")],
+    ids=["choice", "tool"],
 )
 def test_an_unknown_choice_is_named(ferry, tools, wrong):
     with pytest.raises(ConfigurationError, match=wrong):
         Toolkit(ferry, tools=tools)
 
 
-@pytest.mark.parametrize(("tools", "has_selections"), [("journey", False), ("all", True)])
+@pytest.mark.parametrize(
+    ("tools", "has_selections"), [("journey", False), ("all", True)], ids=["journey", "all"]
+)
 def test_selections_are_offered_with_their_search(ferry, tools, has_selections):
     offered = Toolkit(ferry, tools=tools, writes=True).definitions()
     (schema,) = [tool.input_schema for tool in offered if tool.name == "bookings_create"]
@@ -100,10 +105,10 @@ WEEK_LATER = str(DAY + timedelta(7))
 @pytest.mark.parametrize(
     ("origin", "destination", "back"),
     [
-        ("Dover", "Calais", None),
-        ("Dover", "Calais", WEEK_LATER),
-        ("Piraeus", "Heraklion", None),
-        ("Piraeus", "Heraklion", WEEK_LATER),
+        pytest.param("Dover", "Calais", WEEK_LATER, id="many sailings both ways"),
+        pytest.param("Dover", "Calais", None, id="many sailings", marks=LONG),
+        pytest.param("Piraeus", "Heraklion", WEEK_LATER, id="few sailings both ways", marks=LONG),
+        pytest.param("Piraeus", "Heraklion", None, id="few sailings", marks=LONG),
     ],
 )
 def test_a_result_of_twenty_offers_is_short(ferry, record_property, origin, destination, back):

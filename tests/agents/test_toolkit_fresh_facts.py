@@ -23,6 +23,7 @@ PARTY = [SearchPassenger(**one) for one in TRAVELLERS]
 @pytest.mark.parametrize(
     ("name", "subject"),
     [("bookings_cancel", "booking_id"), ("tickets_cancel", "ticket_id")],
+    ids=["booking", "ticket"],
 )
 def test_a_penalty_that_rises_during_approval_is_refused(toolkit_of, ferry_sandbox, name, subject):
     def slowly(request):

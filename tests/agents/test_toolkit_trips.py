@@ -27,6 +27,7 @@ from tests.agents.agent import (
     runner_of,
 )
 from tests.support.effects import effects
+from tests.support.tiers import mostly_long
 from tests.support.trip import NOW
 
 pytestmark = pytest.mark.usefixtures("known_routes")
@@ -174,6 +175,7 @@ def searching_nothing(ferry_sandbox):
         ("Fiat", {"FIAT__500", "FIAT__PANDA"}),
         ("VW Golf", {"VOLKSWAGEN__GOLF"}),
     ],
+    ids=["a make", "another spelling"],
 )
 def test_a_vehicle_that_is_not_certain_gives_candidates(toolkit, name, candidates):
     refused = toolkit.fail("trips_find", "unknown_vehicle", **query(vehicle=name))
@@ -202,12 +204,13 @@ def test_a_name_of_two_vehicles_gives_both(toolkit):
     assert len(refused["candidates"]) == 2
 
 
-@pytest.mark.parametrize("name", ["Yaris", "Master"])
+@pytest.mark.parametrize("name", mostly_long(["Yaris", "Master"]))
 def test_the_whole_name_of_a_vehicle_is_enough(toolkit, name):
     """There is a Yaris Cross, too."""
     assert trips(toolkit, vehicle=name)["offers"]
 
 
+@pytest.mark.usefixtures("only_known_routes")
 def test_without_mcp_the_code_of_a_vehicle_counts(toolkit, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     found = trips(toolkit, vehicle="FIAT__500")
@@ -216,7 +219,7 @@ def test_without_mcp_the_code_of_a_vehicle_counts(toolkit, ferry_sandbox):
     assert toolkit.call("trips_find", query(vehicle="Fiat 500"))["status"] == "failed"
 
 
-@pytest.mark.parametrize("name", ["Genoa, Italy", "جنوة"], ids=ascii)
+@pytest.mark.parametrize("name", mostly_long(["جنوة", "Genoa, Italy"], ids=ascii))
 def test_a_place_may_be_in_any_script(toolkit, name):
     assert trips(toolkit, origin=name)["offers"]
 
@@ -242,6 +245,7 @@ YESTERDAY = (NOW.date() - timedelta(days=2)).isoformat()
 """It is over in every time zone."""
 
 
+@pytest.mark.usefixtures("only_known_routes")
 @pytest.mark.parametrize(
     ("field", "value"),
     [("on", YESTERDAY), ("back", YESTERDAY), ("on", "next Friday")],
@@ -260,8 +264,8 @@ def test_up_to_five_problems_are_named(toolkit):
     refused = toolkit.fail("trips_find", "invalid_arguments", **wrong, companies=["*"])
     assert refused["field"] == "from"
     assert refused["message"].startswith("from: there is no such argument; origin: this argument")
-    for field in ("origin", "on", "passengers", "companies.0"):
-        assert f"; {field}: " in refused["message"]
+    named = ["origin", "on", "passengers", "companies.0"]
+    assert [field for field in named if f"; {field}: " not in refused["message"]] == []
     assert "limit" not in refused["message"]
     assert not {"^", "[", "$"} & {*refused["message"]}
 
@@ -377,7 +381,9 @@ def test_companies_not_asked_in_time_are_named():
     assert "another day" in nothing
 
 
-@pytest.mark.parametrize(("hour", "is_over"), [(11, False), (12, True)])
+@pytest.mark.parametrize(
+    ("hour", "is_over"), [(11, False), (12, True)], ids=["before noon", "at noon"]
+)
 def test_a_day_is_past_at_noon_tomorrow(hour, is_over):
     """Then it is over twelve hours west of Greenwich, too."""
     now = datetime(2050, 6, 7, hour, 30, tzinfo=timezone.utc).timestamp()

@@ -100,7 +100,7 @@ def test_refused_place_says_that_ports_are_unreadable(toolkit):
     assert "could not be read" in error(answer, "unknown_place")["message"]
 
 
-@pytest.mark.usefixtures("known_routes")
+@pytest.mark.usefixtures("only_known_routes")
 def test_refused_vehicle_says_that_vehicles_are_unreadable(toolkit, ferry_sandbox):
     ferry_sandbox.faults.add("missing_field", "mcp.vehicle_data", times=None, field="code")
     answer = toolkit.call("trips_find", query(vehicle="Zeppelin"))

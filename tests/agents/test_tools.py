@@ -93,7 +93,7 @@ def test_arguments_of_a_booking_become_its_inputs(read_booking):
     assert (read_booking.detail, read_booking.confirmation_code) == ("short", "c-1")
 
 
-def test_the_repr_of_arguments_hides_travellers_and_codes(read_booking):
+def test_the_repr_of_arguments_hides_private_values(read_booking):
     assert "Ada" not in repr(read_booking)
     assert "c-1" not in repr(read_booking)
 
@@ -197,6 +197,7 @@ def test_a_selection_has_no_field_but_its_ids():
         ("bookings_get", {"booking_id": ""}, "booking_id"),
         ("bookings_create", {"availabilities": [CHOICE]}, "passengers"),
     ],
+    ids=["null", "nothing", "an empty text", "one of two"],
 )
 def test_a_missing_argument_is_named(tool, arguments, missing):
     assert refusal_of(tool, arguments).field == missing
@@ -233,7 +234,7 @@ def test_an_empty_text_in_a_list_is_refused():
     assert refused.field == "journey_ids.0"
 
 
-def test_empty_lists_and_objects_count_as_omitted():
+def test_empty_containers_count_as_omitted():
     """In strict modes without null a model sends these."""
     empty = {"offer": "", "places": [], "contact": {}, "confirmation_code": ""}
     empty |= {"vehicle": {"code": "", "identification": ""}}

@@ -69,7 +69,7 @@ def test_lost_booking_is_not_to_be_repeated(cli, ferry_sandbox, book):
 
 
 @pytest.mark.usefixtures("lost_booking")
-def test_document_of_a_lost_booking_has_its_correlation_id(cli, book):
+def test_document_of_a_loss_has_its_correlation_id(cli, book):
     error = cli(*book, "--json", code=5).document["error"]
     assert error["outcome"] == "unknown"
     assert error["correlation_id"] in error["hint"]
@@ -159,7 +159,7 @@ def test_other_total_is_not_confirmed(cli, ferry_sandbox, booked):
     assert "bookings.confirm" not in ferry_sandbox.counters.requests
 
 
-def test_currency_that_changes_after_the_question_is_not_confirmed(
+def test_currency_that_changes_meanwhile_is_not_confirmed(
     cli, ferry, ferry_sandbox, booked, change_field
 ):
     total = ferry.bookings.get(booked).total_price
@@ -185,7 +185,7 @@ def test_fee_above_the_limit_is_not_accepted(cli, ferry_sandbox, booked):
         pytest.param("refund_amount", "0.00", "pays back 0.00 EUR", id="refund"),
     ],
 )
-def test_fee_that_changes_after_the_question_stops_the_cancellation(
+def test_fee_that_changes_meanwhile_stops_the_cancellation(
     cli, ferry_sandbox, booked, change_field, field, value, words
 ):
     change_field("bookings.cancel_fee", field, value)
@@ -209,7 +209,7 @@ def test_document_of_a_confirmed_booking_has_its_ticket(cli, booked, ticket):
 
 
 @pytest.mark.usefixtures("ticket")
-def test_booking_confirmed_after_the_question_is_said_to_be_confirmed(cli, ferry_sandbox, booked):
+def test_booking_confirmed_meanwhile_is_said_to_be_confirmed(cli, ferry_sandbox, booked):
     # The first read shows it unpaid, as it was when the question was asked.
     faults = ferry_sandbox.faults
     faults.add("unknown_enum", "bookings.get", field="stage", value="payment_due")
@@ -230,8 +230,8 @@ def test_cancelled_record_is_said_to_be_cancelled(cli, ferry_sandbox, cancelled,
     before = dict(ferry_sandbox.counters.requests)
     assert "already cancelled" in cli("cancel", cancelled[kind]).out
     after = ferry_sandbox.counters.requests
-    for operation in ("bookings.cancel", "tickets.cancel", "bookings.cancel_fee"):
-        assert after.get(operation) == before.get(operation)
+    operations = ["bookings.cancel", "tickets.cancel", "bookings.cancel_fee"]
+    assert [after.get(name) for name in operations] == [before.get(name) for name in operations]
 
 
 @pytest.mark.parametrize("kind", ["booking", "ticket"])
@@ -440,7 +440,7 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="files have no such 
 
 
 @needs_posix
-def test_token_file_that_others_can_read_is_a_warning(cli, token_file):
+def test_token_file_for_others_has_a_warning(cli, token_file):
     token_file.chmod(0o644)
     assert "chmod 600" in cli("ports", "--token-file", str(token_file)).err
 
@@ -459,9 +459,14 @@ def test_idle_pipe_blocks_no_command(cli, tmp_path, words):
     ("module", "extra", "words"),
     mostly_long(
         [
-            ("typer", "cli", ["ports"]),
-            ("mcp", "agents", ["mcp"]),
-            ("sqlalchemy", "journal", ["journal", "list", "--journal", "sqlite:///ferry.db"]),
+            pytest.param("typer", "cli", ["ports"], id="cli"),
+            pytest.param("mcp", "agents", ["mcp"], id="agents"),
+            pytest.param(
+                "sqlalchemy",
+                "journal",
+                ["journal", "list", "--journal", "sqlite:///ferry.db"],
+                id="journal",
+            ),
         ]
     ),
 )

@@ -10,8 +10,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.models import Availability, Booking, Ticket
 from ferry_sdk.sandbox import Sandbox
-from tests.cli.conftest import COMMAND, SEARCH, Ended, environment
-from tests.support import processes
+from tests.cli.conftest import SEARCH, environment, run_here
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, TRAVELLERS
 
@@ -38,9 +37,9 @@ def run_once(service, tmp_path_factory):
     @cache
     def run(*words, **variables):
         env = environment(service, XDG_CACHE_HOME=str(folder), **variables)
-        done = processes.run([*COMMAND, *words], env=env)
-        assert done.returncode == 0, done
-        return Ended(done.returncode, done.stdout, done.stderr)
+        ended = run_here(words, folder=folder, variables=env)
+        assert ended.code == 0, ended
+        return ended
 
     return run
 
@@ -124,20 +123,32 @@ def test_table_is_plain_text(table):
     assert [line for line in table.splitlines() if line != line.rstrip()] == []
 
 
+def check_decimals(document):
+    """Assert that each amount of a document has the two decimals of its currency."""
+    amounts = re.findall(r'"(?:\w*_)?(?:amount|price)": "(.+)"', document)
+    assert amounts
+    assert [amount for amount in amounts if not re.fullmatch(r"\d+\.\d\d", amount)] == []
+
+
 @LONG
-def test_amounts_have_the_decimals_of_their_currency(cli, booked):
-    # Of many prices of a month, some end in 0.
-    for words in [
-        ["calendar", *SEARCH[:2], *days(DAY, DAY + timedelta(days=27))],
-        ["search", *SEARCH, "--reservation-type", "all"],
-        ["search", "Barcelona", "Tunis", *SEARCH[2:], "--changes", "1"],
-        ["cancel", booked, "--yes"],
-    ]:
-        output = cli(*words, "--json").out
-        amounts = re.findall(r'"(?:\w*_)?(?:amount|price)": "(.+)"', output)
-        assert amounts, words
-        wrong = [amount for amount in amounts if not re.fullmatch(r"\d+\.\d\d", amount)]
-        assert wrong == [], words
+@pytest.mark.parametrize(
+    "words",
+    [
+        # Of many prices of a month, some end in 0.
+        pytest.param(["calendar", *SEARCH[:2], *days(DAY, DAY + timedelta(27))], id="calendar"),
+        pytest.param(["search", *SEARCH, "--reservation-type", "all"], id="search"),
+        pytest.param(
+            ["search", "Barcelona", "Tunis", *SEARCH[2:], "--changes", "1"], id="connections"
+        ),
+    ],
+)
+def test_prices_have_the_decimals_of_their_currency(run_once, words):
+    check_decimals(run_once(*words, "--json").out)
+
+
+@LONG
+def test_fee_has_the_decimals_of_its_currency(cli, booked):
+    check_decimals(cli("cancel", booked, "--yes", "--json").out)
 
 
 # ---- Companies that fail ----------------------------------------------------------------------
@@ -199,7 +210,7 @@ def test_day_without_sailings_names_the_next_one(cli):
     assert ended.out == ""
 
 
-def test_document_of_a_day_without_sailings_names_the_company(cli):
+def test_document_of_an_empty_day_names_the_company(cli):
     document = cli(*TO_PALERMO, "2050-06-01", "--json", code=4).document
     assert document["trips"] == []
     assert [search["company"] for search in document["report"]["nothing"]] == ["GNV"]
@@ -304,7 +315,7 @@ def test_missing_connection_is_named(cli):
 
 
 @LONG
-def test_table_around_new_year_has_the_year_in_its_rows(cli):
+def test_rows_around_new_year_have_the_year(cli):
     ended = cli(*TO_PALERMO, "2051-01-01", "--flexible", "3")
     title, _, *rows = ended.out.splitlines()
     assert not re.search(r"\d{4}", title)
@@ -312,7 +323,7 @@ def test_table_around_new_year_has_the_year_in_its_rows(cli):
 
 
 @LONG
-def test_table_of_one_year_has_it_in_its_title(cli):
+def test_title_has_the_year_of_all_rows(cli):
     title, _, row = cli(*TO_PALERMO, "2051-01-04").out.splitlines()
     assert title.endswith(", 2051")
     assert "2051" not in row
@@ -326,9 +337,10 @@ def test_known_routes_are_not_read_again(cli, ferry_sandbox):
 def test_routes_are_read_once_a_day(cli, ferry_sandbox, cache):
     (file,) = cache.iterdir()
     file.unlink()
-    for _ in range(2):
-        cli("search", "ESTRF", *SEARCH[1:])
-        assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+    cli("search", "ESTRF", *SEARCH[1:])
+    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+    cli("search", "ESTRF", *SEARCH[1:])
+    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
 
 
 def test_relative_days_start_today(cli, ferry_sandbox):
@@ -358,7 +370,7 @@ def test_ports_are_found_by_country(cli, country):
     assert port["country"] == country
 
 
-def test_companies_are_found_by_a_part_of_the_name(cli):
+def test_companies_are_found_by_part_of_their_name(cli):
     (company,) = cli("companies", "grandi navi", "--json").document["companies"]
     assert company["code"] == "GNV"
 
@@ -405,7 +417,7 @@ def test_unknown_type_of_fares_is_an_error(cli):
 # ---- Bookings ---------------------------------------------------------------------------------
 
 
-def test_document_of_a_new_booking_is_that_of_a_shown_one(cli, order):
+def test_document_of_a_booking_can_be_shown_again(cli, order):
     made = cli("book", "--from", str(order), "--yes", "--json").document["booking"]
     shown = cli("show", made["booking_id"], "--json").document["booking"]
     assert Booking.model_validate(shown).booking_reference == made["booking_reference"]
@@ -420,7 +432,7 @@ def test_document_of_a_confirmation_has_the_ticket(cli, ferry, booked):
 
 
 @pytest.mark.parametrize("kind", ["booking", "ticket"])
-def test_show_prints_status_and_travellers(cli, booked, ticket, kind):
+def test_show_prints_tickets_with_their_travellers(cli, booked, ticket, kind):
     shown = cli("show", booked if kind == "booking" else ticket).out
     assert "Issued, OUTWARD" in shown
     assert "Ada Reyes" in shown
@@ -441,12 +453,12 @@ def test_document_of_a_cancellation_has_the_fee(cli, booked):
 
 
 @pytest.mark.usefixtures("ticket")
-def test_booking_that_stands_has_no_refund(cli, booked):
+def test_standing_booking_has_no_refund(cli, booked):
     assert "refunded" not in cli("show", booked).out
 
 
 @pytest.mark.usefixtures("ticket")
-def test_document_of_a_booking_that_stands_has_no_cancellation(cli, booked):
+def test_document_of_a_standing_booking_has_no_cancellation(cli, booked):
     assert "cancellation" not in cli("show", booked, "--json").document
 
 

@@ -120,23 +120,23 @@ def zoe(order):
     return order
 
 
-def test_order_of_a_pipe_is_utf_8_in_every_encoding(shell, ferry, zoe):
+def test_order_of_a_pipe_is_always_utf_8(shell, ferry, zoe):
     made = shell([*BOOK, "-"], f"< {zoe}", **CP1252).document["booking"]["booking_id"]
     (ticket,) = ferry.bookings.get(made).tickets
     assert ticket.passengers[0].first_name == "Zoë"
 
 
-def test_order_of_a_file_may_begin_with_a_mark(shell, zoe):
+def test_file_of_an_order_may_have_a_mark(shell, zoe):
     assert shell([*BOOK, str(zoe)]).code == 0
 
 
-def test_document_is_escaped_where_the_encoding_lacks_a_character(shell):
+def test_document_escapes_what_the_encoding_lacks(shell):
     ended = shell(["ports", "--json"], **ASCII)
     assert ended.out.isascii()
     assert not "".join(port["name"] for port in ended.document["ports"]).isascii()
 
 
-def test_text_is_replaced_where_the_encoding_lacks_a_character(shell):
+def test_text_replaces_what_the_encoding_lacks(shell):
     assert shell(["search", *SEARCH], **ASCII).code == 0
 
 

@@ -35,16 +35,16 @@ def test_search_shows_a_table_in_colour(at_terminal):
     with at_terminal("search", *SEARCH) as person:
         shown = person.finish(0)
         assert "\x1b[1m" in person.raw
-    for words in ("Tarifa → Tangier (city), ", "leaves", "─────", "Baleària"):
-        assert words in shown
+    expected = ["Tarifa → Tangier (city), ", "leaves", "─────", "Baleària"]
+    assert [words for words in expected if words not in shown] == []
     assert "To book, run ferry book" in shown
 
 
 def test_calendar_shows_a_bar_for_each_day(at_terminal):
     with at_terminal("calendar", "Genua", "Palermo", *CALENDAR) as person:
         shown = person.finish(0)
-    for words in ("████████", "no fare", "Genoa → Palermo"):
-        assert words in shown
+    expected = ["████████", "no fare", "Genoa → Palermo"]
+    assert [words for words in expected if words not in shown] == []
     assert shown.count("cheapest") == 1
 
 

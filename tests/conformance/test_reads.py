@@ -157,6 +157,7 @@ def test_day_with_one_sailing_shows_no_earliest_time(ferry, sandbox):
         (422, "unprocessable"),
         (418, "HTTP 418"),
     ],
+    ids=["success", "bad request", "not found", "unprocessable", "another status"],
 )
 def test_refusal_is_named_by_its_status(status, name):
     probes = Probes(Findings(None))
@@ -299,6 +300,7 @@ def test_empty_catalogue_is_called_so(ferry, sandbox, operation, value, row, rea
         ("currency", "no tariff was found"),
         ("amount", "no sailing with a price for one adult and for two was found"),
     ],
+    ids=["currency", "amount"],
 )
 def test_sailings_without_prices_are_called_so(ferry, sandbox, sailings, row, reason):
     value = [sailing | {"tariffs": []} for sailing in sailings]

@@ -202,7 +202,7 @@ def whole_network() -> Figure:
 
 
 @pytest.mark.slow
-def test_map_of_the_whole_network_has_a_readable_size(whole_network):
+def test_map_of_the_network_can_be_read(whole_network):
     width, height = whole_network.get_size_inches()
     assert width == 11
     assert 4 <= height <= 11

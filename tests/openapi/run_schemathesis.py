@@ -40,14 +40,15 @@ def main(*options: str) -> None:
             for path in ("/api/availability", "/api/booking"):
                 client.post(path, json=example(path)).raise_for_status()
         sandbox.counters.reset()
-        command = [
-            *(sys.executable, "-m", "schemathesis.cli"),
-            *("--config-file", str(HERE / "schemathesis.toml")),
-            *("run", f"{sandbox.base_url}/openapi.json"),
-            *("--include-path-regex", "^/api/", "--checks", "all", "--generation-deterministic"),
-            *(part for item in headers.items() for part in ("--header", ": ".join(item))),
-            *options,
-        ]
+        command = [sys.executable, "-m", "schemathesis.cli"]
+        command += ["--config-file", str(HERE / "schemathesis.toml")]
+        command += ["run", f"{sandbox.base_url}/openapi.json"]
+        command += ["--include-path-regex", "^/api/"]
+        command += ["--checks", "all"]
+        command += ["--generation-deterministic"]
+        for name, value in headers.items():
+            command += ["--header", f"{name}: {value}"]
+        command += options
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),

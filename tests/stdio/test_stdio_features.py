@@ -24,11 +24,14 @@ def error_of(host, method, *arguments, **more):
 
 def test_wrong_parameters_are_errors(hosts):
     host = hosts()
-    assert error_of(host, "call_tool", "pay_everything", {}).code == -32602
-    for listed in ("tools", "resources", "resource_templates", "prompts"):
-        assert error_of(host, f"list_{listed}", cursor="2").code == -32602
-    assert error_of(host, "get_prompt", "book", BOOK).code == -32602
-    assert error_of(host, "get_prompt", "book_a_crossing", {"origin": "Dover"}).code == -32602
+    lists = ["list_tools", "list_resources", "list_resource_templates", "list_prompts"]
+    errors = [error_of(host, method, cursor="2") for method in lists]
+    errors += [
+        error_of(host, "call_tool", "pay_everything", {}),
+        error_of(host, "get_prompt", "book", BOOK),
+        error_of(host, "get_prompt", "book_a_crossing", {"origin": "Dover"}),
+    ]
+    assert [error.code for error in errors] == [-32602] * 7
 
 
 def test_a_search_reports_progress_if_asked(hosts):
@@ -57,9 +60,13 @@ def test_a_prompt_leads_to_a_booking(hosts):
     assert "bookings_create" in host.tools()
 
 
-def test_a_reader_completes_places_and_has_no_prompt(hosts):
+def test_a_reader_has_no_prompt(hosts):
     reader = hosts()
     assert reader.wait(reader.client.list_prompts).prompts == []
+
+
+def test_a_reader_completes_places(hosts):
+    reader = hosts()
 
     def complete(name, value):
         asked = PromptReference(name="book_a_crossing"), {"name": name, "value": value}
@@ -72,7 +79,7 @@ def test_a_reader_completes_places_and_has_no_prompt(hosts):
     assert complete("origin", "<b>") == []
 
 
-def test_the_options_for_travellers_and_a_journal(hosts, tmp_path):
+def test_travellers_of_a_file_are_booked(hosts, tmp_path):
     file = tmp_path / "travellers.csv"
     file.write_text("first_name,last_name,gender,age\nAda,Reyes,Female,34\n", "utf-8")
     journal = f"sqlite:///{tmp_path / 'journal.db'}"
@@ -125,15 +132,23 @@ def test_the_departures_of_a_provider_can_be_read(hosts):
 
 
 @LONG
-def test_an_unknown_or_unreadable_resource_is_an_error(hosts, ferry_sandbox):
+@pytest.mark.parametrize("uri", ["ferry://tides", "ferry://", "file:///etc/passwd"])
+def test_an_unknown_resource_is_an_error(hosts, uri):
+    unknown = error_of(hosts(), "read_resource", uri)
+    assert (unknown.code, unknown.data) == (-32602, {"uri": uri})
+
+
+@LONG
+@pytest.mark.parametrize("provider", ["", "..%2Ftickets", "none"], ids=["none", "path", "name"])
+def test_an_unknown_provider_is_an_error(hosts, provider):
+    unknown = error_of(hosts(), "read_resource", f"ferry://departures/{provider}")
+    assert unknown.code == -32602
+    assert unknown.data["outcome"] in {"not_sent", "rejected"}
+
+
+@LONG
+def test_an_unreadable_resource_is_an_error(hosts, ferry_sandbox):
     host = hosts()
-    for uri in ("ferry://tides", "ferry://", "file:///etc/passwd"):
-        unknown = error_of(host, "read_resource", uri)
-        assert (unknown.code, unknown.data) == (-32602, {"uri": uri})
-    for provider in ("", "..%2Ftickets", "none"):
-        unknown = error_of(host, "read_resource", f"ferry://departures/{provider}")
-        assert unknown.code == -32602
-        assert unknown.data["outcome"] in {"not_sent", "rejected"}
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     unreadable = error_of(host, "read_resource", "ferry://ports")
     assert unreadable.code == -32603

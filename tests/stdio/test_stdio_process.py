@@ -102,8 +102,8 @@ def test_stdout_carries_the_protocol_alone(ferry_sandbox):
         output, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert [json.loads(line)["jsonrpc"] for line in output.splitlines()] == ["2.0", "2.0"]
-    for words in ("stray words", "stray bytes", "ERROR mcp.server: it failed (ValueError)\n"):
-        assert words in errors
+    expected = ["stray words", "stray bytes", "ERROR mcp.server: it failed (ValueError)\n"]
+    assert [words for words in expected if words not in errors] == []
     assert "canary" not in errors
     assert "Stack" not in errors
 
@@ -132,7 +132,11 @@ def test_no_output_has_the_token(ferry_sandbox):
     assert token not in errors
 
 
-@pytest.mark.parametrize("end", ["host", "input", signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "end",
+    ["host", "input", signal.SIGINT, signal.SIGTERM],
+    ids=["host", "input", "SIGINT", "SIGTERM"],
+)
 def test_a_signal_or_closed_pipe_ends_the_server(ferry_sandbox, end):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
     with start_server(ferry_sandbox) as server:

@@ -15,6 +15,9 @@ SEVERAL_A_TURN = ["langgraph", "openai_agents", "pydantic_ai"]
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
 
+either_answer = pytest.mark.parametrize("agrees", [True, False], ids=["agreed", "declined"])
+
+
 def book_a_trip(results):
     """Search, book the cheapest offer, and tell the end."""
     if not results:
@@ -38,7 +41,7 @@ def run(request, known_routes, ferry_sandbox, monkeypatch):
     return lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
 
 
-@pytest.mark.parametrize("agrees", [True, False])
+@either_answer
 def test_a_recipe_books_only_what_a_person_approves(run, ferry_sandbox, agrees):
     questions = []
     end = run(book_a_trip, lambda question: questions.append(question) or agrees)
@@ -49,7 +52,7 @@ def test_a_recipe_books_only_what_a_person_approves(run, ferry_sandbox, agrees):
 
 
 @LONG
-@pytest.mark.parametrize("agrees", [True, False])
+@either_answer
 @pytest.mark.parametrize("run", SEVERAL_A_TURN, indirect=True)
 def test_equal_calls_of_one_turn_are_one_question(run, ferry_sandbox, agrees):
     def book_twice(results):
