@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from ferry_sdk._engine.limits import READ_BACK_WINDOW
+from ferry_sdk._engine.polling import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
 from scripts.public_names import missing_operations

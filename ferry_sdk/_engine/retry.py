@@ -31,10 +31,9 @@ from functools import cache
 from http import HTTPStatus
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.limits import LONGEST_WAIT
 from ferry_sdk._engine.safety import FailureKind, Safety
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import (
@@ -44,6 +43,9 @@ from ferry_sdk.errors import (
     TransportError,
     UnexpectedResponseError,
 )
+
+LONGEST_WAIT: Final = 60.0
+"""Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
 
 
 def leaves_outcome_open(status_code: int) -> bool:

@@ -38,12 +38,11 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.booking_ids import named_booking
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
-from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
-from ferry_sdk._engine.polling import PollResult, poll
+from ferry_sdk._engine.polling import READ_BACK_WINDOW, PollResult, poll
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     AlreadyDoneError,

@@ -25,8 +25,8 @@ from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
 
-from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk._engine.redaction import PERSONAL_MEMBERS
+from ferry_sdk._engine.reply_limits import MOST_JSON_VALUES
 from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.models.base import LongNumber

@@ -26,7 +26,7 @@ from typing import Any, Final
 from ferry_sdk._engine.content_codings import Decompressor, decompressor_of
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
-from ferry_sdk._engine.limits import LARGEST_REPLY
+from ferry_sdk._engine.reply_limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import (
     LOWEST_FINAL,
     AsyncHttpClient,
