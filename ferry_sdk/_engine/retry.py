@@ -56,18 +56,20 @@ def leaves_outcome_open(status_code: int) -> bool:
 
 def failure_kind(failure: FerryError) -> FailureKind | None:
     """Return the kind of a failure; None if a retry would fail again."""
-    status = failure.status_code if isinstance(failure, APIError) else 0
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"
-
-    is_transient = (
-        isinstance(failure, TransportError | ServerError)
-        or (isinstance(failure, UnexpectedResponseError) and not failure.is_redirect)
-        or leaves_outcome_open(status)
-    )
-    if not is_transient:
+    if not _is_transient(failure):
         return None
     return "not_sent" if failure.outcome == "not_sent" else "lost"
+
+
+def _is_transient(failure: FerryError) -> bool:
+    """Return whether the same request may succeed later."""
+    if isinstance(failure, TransportError | ServerError):
+        return True
+    if isinstance(failure, UnexpectedResponseError):
+        return not failure.is_redirect
+    return isinstance(failure, APIError) and leaves_outcome_open(failure.status_code)
 
 
 class Waits(NamedTuple):

@@ -96,6 +96,7 @@ class _WriteSteps(Generic[T]):
             journal = self.context.settings.journal
             if journal is None or failure.outcome == "rejected":
                 raise
+            # If the journal has an unresolved entry of the same write, it raises that error first.
             return (yield from self._with_journal(journal, partial(_raise, failure)))
 
         if done_before is not None:
@@ -137,8 +138,9 @@ class _WriteSteps(Generic[T]):
     def deduplicate(self, send: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
         """Return steps that run `send` once for all who ask for the same change at a time.
 
-        Callers who share a journal share its entry. A caller with another journal has an entry of
-        its own there and shares the request only.
+        With a journal, two things are shared, one around the other: the entry among the callers
+        with the same journal, and the request among all callers. So a caller with another journal
+        has an entry of its own there.
         """
         settings = self.context.settings
         journal = settings.journal
@@ -147,12 +149,14 @@ class _WriteSteps(Generic[T]):
 
         accounts = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
-        key = (settings.base_url, accounts, effect, self.write.canonical())
-        share_request = partial(self._share, key, send)
+        change = (settings.base_url, accounts, effect, self.write.canonical())
+        share_request = partial(self._share, change, send)
         if journal is None:
             return share_request()
-        steps = partial(self._with_journal, journal, share_request)
-        return self._share((*key, id(journal)), steps)
+
+        record_and_share = partial(self._with_journal, journal, share_request)
+        change_in_journal = (*change, id(journal))
+        return self._share(change_in_journal, record_and_share)
 
     def _share(self, key: Hashable, steps: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
         """Run the steps, or wait for the caller who runs those of the same key."""
@@ -169,11 +173,14 @@ class _WriteSteps(Generic[T]):
             if failure.outcome != "unknown":
                 state.is_in_doubt = False
                 raise
-            if not isinstance(failure, TransportError):
-                raise  # whoever sent the request has read the effect already
+
+            # A caller who sent the request to its end raises another error, because it has read the
+            # effect back.
+            sender_was_interrupted = isinstance(failure, TransportError)
+            if not sender_was_interrupted:
+                raise
             lost = failure
 
-        # Whoever sent the request was interrupted, so this caller reads the effect.
         return (yield from self._resolve_unknown(lost))
 
     def _with_journal(
