@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic_core import from_json
 
 from ferry_sdk import AsyncFerry, Ferry
-from ferry_sdk._engine.limits import LONG_REPLY
+from ferry_sdk._engine.reply_limits import LONG_REPLY
 
 from ._lines import Bar, Line, compared
 from ._measure import in_turn, timed

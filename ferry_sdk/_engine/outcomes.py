@@ -97,7 +97,9 @@ def _end(
 def _takes_details(journal: Recorder) -> bool:
     """Return whether a recorder is a `DetailedRecorder`: its `end` has the parameter `details`.
 
-    The parameters of a decorated `end` are its own, not those of the function that it wraps.
+    This is the documented rule. It is asked of the method that is called, at the time of the call:
+    a wrapper may replace `end` of a journal, and its parameters are then its own, not those of the
+    function that it wraps.
     """
     return "details" in signature(journal.end, follow_wrapped=False).parameters
 

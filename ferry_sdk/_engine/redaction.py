@@ -88,7 +88,7 @@ PERSONAL_MEMBERS: Final = frozenset(
 SHORTEST_TOKEN: Final = 4
 """Characters of the shortest token that is hidden: a shorter one would hide parts of words."""
 
-_DATA: Final = data_beside(__file__)
+_DATA: Final = data_beside(__file__, "letters_and_months.json")
 _LETTERS: Final[dict[int, str]] = str.maketrans(_DATA["letters"])
 """Letters that NFKD does not decompose: ``ø`` is ``o``."""
 _WITH_E: Final[dict[int, str]] = str.maketrans(_DATA["transliterated_by_systems"])

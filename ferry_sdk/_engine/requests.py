@@ -18,11 +18,13 @@ from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
 from ferry_sdk._engine.headers import CORRELATION_ID
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout, parse_date
 from ferry_sdk._engine.limiter import acquire
-from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
 from ferry_sdk._engine.log import log
+from ferry_sdk._engine.reply_limits import LONG_REPLY
 from ferry_sdk._engine.retry import leaves_outcome_open
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
+LONGEST_RESERVE: Final = 5.0
+"""Seconds kept before a deadline for reading back, or a quarter of the remaining time."""
 _AFTER_POOL: Final = 0.5
 """Seconds of a deadline that a wait for a connection leaves, or a tenth of the remaining time."""
 

@@ -31,10 +31,9 @@ from functools import cache
 from http import HTTPStatus
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.limits import LONGEST_WAIT
 from ferry_sdk._engine.safety import FailureKind, Safety
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import (
@@ -45,6 +44,9 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
 )
 
+LONGEST_WAIT: Final = 60.0
+"""Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
+
 
 def leaves_outcome_open(status_code: int) -> bool:
     """Return whether a status leaves open what the service did; with any other it did nothing."""
@@ -54,18 +56,20 @@ def leaves_outcome_open(status_code: int) -> bool:
 
 def failure_kind(failure: FerryError) -> FailureKind | None:
     """Return the kind of a failure; None if a retry would fail again."""
-    status = failure.status_code if isinstance(failure, APIError) else 0
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"
-
-    is_transient = (
-        isinstance(failure, TransportError | ServerError)
-        or (isinstance(failure, UnexpectedResponseError) and not failure.is_redirect)
-        or leaves_outcome_open(status)
-    )
-    if not is_transient:
+    if not _is_transient(failure):
         return None
     return "not_sent" if failure.outcome == "not_sent" else "lost"
+
+
+def _is_transient(failure: FerryError) -> bool:
+    """Return whether the same request may succeed later."""
+    if isinstance(failure, TransportError | ServerError):
+        return True
+    if isinstance(failure, UnexpectedResponseError):
+        return not failure.is_redirect
+    return isinstance(failure, APIError) and leaves_outcome_open(failure.status_code)
 
 
 class Waits(NamedTuple):

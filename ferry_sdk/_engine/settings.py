@@ -185,13 +185,19 @@ def check_options(options: Mapping[str, object], *, is_async: bool) -> dict[str,
         else:
             checked[name] = option.check(value, name)
 
+    if not is_async:
+        _refuse_async_functions(checked)
+    return checked
+
+
+def _refuse_async_functions(checked: Mapping[str, Any]) -> None:
+    """Raise if a setting is an async function of the user, which a `Ferry` cannot await."""
     for name, option in _OPTIONS.items():
-        if option.function is None or is_async:
+        if option.user_function is None:
             continue
-        function = getattr(checked.get(name), option.function, None)
+        function = getattr(checked.get(name), option.user_function, None)
         if callable(function) and is_async_function(function):
             raise InvalidInputError("an async function needs AsyncFerry", field=name)
-    return checked
 
 
 def _version_text(value: object, argument: str) -> str:
@@ -207,18 +213,19 @@ class _Option:
     Attributes:
         check: Returns the setting, or raises; its second argument is the name for the error.
         may_be_none: Whether None is a value of its own, which `check` does not get.
-        function: The attribute of the setting that may be a function of the user. Only an
-            `AsyncFerry` accepts an async one. None: there is no such attribute.
+        user_function: The name of the setting's attribute that may be a function of the user, such
+            as ``source`` of a `Secret`. It may be async in an `AsyncFerry` only. None: the setting
+            has none.
     """
 
     check: Callable[[Any, str], object]
     may_be_none: bool = False
-    function: str | None = None
+    user_function: str | None = None
 
 
 _OPTIONS: Final[Mapping[str, _Option]] = {
-    "token": _Option(Secret, function="source"),
-    "organisation_token": _Option(Secret, may_be_none=True, function="source"),
+    "token": _Option(Secret, user_function="source"),
+    "organisation_token": _Option(Secret, may_be_none=True, user_function="source"),
     "language": _Option(header_value, may_be_none=True),
     "client_version": _Option(_version_text, may_be_none=True),
     "timeout": _Option(timeouts),
@@ -228,7 +235,7 @@ _OPTIONS: Final[Mapping[str, _Option]] = {
     "correlation_id": _Option(header_value, may_be_none=True),
     "route_cache": _Option(folder, may_be_none=True),
     "journal": _Option(recorder, may_be_none=True),
-    "limiter": _Option(limiter, may_be_none=True, function="acquire"),
+    "limiter": _Option(limiter, may_be_none=True, user_function="acquire"),
 }
 
 _VARIABLES: Final = {

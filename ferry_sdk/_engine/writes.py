@@ -38,12 +38,11 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.booking_ids import named_booking
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
-from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
-from ferry_sdk._engine.polling import PollResult, poll
+from ferry_sdk._engine.polling import READ_BACK_WINDOW, PollResult, poll
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -97,6 +96,7 @@ class _WriteSteps(Generic[T]):
             journal = self.context.settings.journal
             if journal is None or failure.outcome == "rejected":
                 raise
+            # If the journal has an unresolved entry of the same write, it raises that error first.
             return (yield from self._with_journal(journal, partial(_raise, failure)))
 
         if done_before is not None:
@@ -138,8 +138,9 @@ class _WriteSteps(Generic[T]):
     def deduplicate(self, send: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
         """Return steps that run `send` once for all who ask for the same change at a time.
 
-        Callers who share a journal share its entry. A caller with another journal has an entry of
-        its own there and shares the request only.
+        With a journal, two things are shared, one around the other: the entry among the callers
+        with the same journal, and the request among all callers. So a caller with another journal
+        has an entry of its own there.
         """
         settings = self.context.settings
         journal = settings.journal
@@ -148,12 +149,14 @@ class _WriteSteps(Generic[T]):
 
         accounts = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
-        key = (settings.base_url, accounts, effect, self.write.canonical())
-        share_request = partial(self._share, key, send)
+        change = (settings.base_url, accounts, effect, self.write.canonical())
+        share_request = partial(self._share, change, send)
         if journal is None:
             return share_request()
-        steps = partial(self._with_journal, journal, share_request)
-        return self._share((*key, id(journal)), steps)
+
+        record_and_share = partial(self._with_journal, journal, share_request)
+        change_in_journal = (*change, id(journal))
+        return self._share(change_in_journal, record_and_share)
 
     def _share(self, key: Hashable, steps: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
         """Run the steps, or wait for the caller who runs those of the same key."""
@@ -170,11 +173,14 @@ class _WriteSteps(Generic[T]):
             if failure.outcome != "unknown":
                 state.is_in_doubt = False
                 raise
-            if not isinstance(failure, TransportError):
-                raise  # whoever sent the request has read the effect already
+
+            # A caller who sent the request to its end raises another error, because it has read the
+            # effect back.
+            sender_was_interrupted = isinstance(failure, TransportError)
+            if not sender_was_interrupted:
+                raise
             lost = failure
 
-        # Whoever sent the request was interrupted, so this caller reads the effect.
         return (yield from self._resolve_unknown(lost))
 
     def _with_journal(

@@ -25,8 +25,8 @@ from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
 
-from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk._engine.redaction import PERSONAL_MEMBERS
+from ferry_sdk._engine.reply_limits import MOST_JSON_VALUES
 from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.models.base import LongNumber
@@ -260,13 +260,18 @@ def _marked_list(body: object) -> tuple[int, list[object]]:
 
 
 def _decode_elements(part: bytes, depth: int) -> list[object]:
-    """Decode elements of a list that is in so many lists and objects."""
-    # The brackets stand for the lists and objects, so that no part may be nested deeper.
+    """Decode elements of a list that is in so many lists and objects.
+
+    The decoder refuses what is nested too deeply. So that it counts the depth as in the whole body,
+    each of the outer lists and objects is replaced by a pair of brackets. With a depth of 2,
+    ``{"b":1},{"b":2}`` is decoded as ``[[[{"b":1},{"b":2}]]]``.
+    """
     brackets = depth + 1
-    value = _decode_part(b"[" * brackets + part + b"]" * brackets)
+    nested = _decode_part(b"[" * brackets + part + b"]" * brackets)
+
     for _ in range(depth):
-        (value,) = items_of(value)
-    return items_of(value)
+        (nested,) = items_of(nested)
+    return items_of(nested)
 
 
 def _decode_part(content: bytes) -> object:

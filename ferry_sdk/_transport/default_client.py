@@ -17,12 +17,12 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.limits import IDLE_BEFORE_WRITE, KEPT_FOR, MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._runtime.threads import load_module, uninterrupted
 from ferry_sdk._transport.cookies import empty_jar
 from ferry_sdk._transport.http11.client import Connections
+from ferry_sdk._transport.http11.pool import IDLE_BEFORE_WRITE, KEPT_FOR, MOST_CONNECTIONS
 from ferry_sdk._transport.proxies import has_proxy, patterns_without_proxy, proxies_by_scheme
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError

@@ -26,7 +26,7 @@ from typing import Any, Final
 from ferry_sdk._engine.content_codings import Decompressor, decompressor_of
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
-from ferry_sdk._engine.limits import LARGEST_REPLY
+from ferry_sdk._engine.reply_limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import (
     LOWEST_FINAL,
     AsyncHttpClient,
@@ -289,11 +289,18 @@ def _failure_of(error: Exception) -> FerryError | None:
 
 
 def _describe(error: Exception, new_failure: Callable[[str], FerryError]) -> FerryError:
-    """Return a failure with type and message of an exception, without the reply in a message."""
+    """Return a failure whose message has the type and the message of an exception.
+
+    Example: ``RemoteProtocolError: illegal status line: b'Ada'`` is shown as
+    ``RemoteProtocolError: illegal status line``.
+    """
     message = " ".join(str(error).split())
-    if new_failure("").outcome != "not_sent":  # the exception may quote the reply
+    may_quote_reply = new_failure("").outcome != "not_sent"
+    if may_quote_reply:
         message = _QUOTE.split(message, maxsplit=1)[0]
-    text = f"{type(error).__name__}: {message}".removesuffix(": ")
+
+    kind = type(error).__name__
+    text = f"{kind}: {message}" if message else kind
     return mark_quoted(new_failure(text), message)
 
 

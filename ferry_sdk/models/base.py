@@ -243,13 +243,16 @@ def _without_tolerance(schema: Any) -> Any:  # noqa: ANN401 -- any part of a sch
         return [_without_tolerance(part) for part in cast("list[object]", schema)]
     if not isinstance(schema, dict):
         return schema
+
     node = cast("dict[str, Any]", schema)
-    if node.get("type") == "function-wrap" and _is_tolerant(node["function"]["function"]):
-        inner = _without_tolerance(node["schema"])
-        if "ref" in node:  # other parts of the schema refer to the node by this name
-            inner["ref"] = node["ref"]
-        return inner
-    return {key: _without_tolerance(part) for key, part in node.items()}
+    is_tolerant = node.get("type") == "function-wrap" and _is_tolerant(node["function"]["function"])
+    if not is_tolerant:
+        return {key: _without_tolerance(part) for key, part in node.items()}
+
+    wrapped = _without_tolerance(node["schema"])
+    if "ref" in node:  # other parts of the schema refer to the node by this name
+        wrapped["ref"] = node["ref"]
+    return wrapped
 
 
 def _is_tolerant(validator: object) -> bool:

@@ -188,6 +188,9 @@ class Columns(Generic[ModelT]):
         if any(field.is_required() for name, field in fields.items() if name not in names):
             raise NotUniformError
 
+        # Fields of one type have the same rule object, such as `_check_texts`, so one call checks
+        # all of their columns. A rule that is made for a field, such as that of an enumeration,
+        # checks one column.
         fields_of: dict[Rule, list[str]] = {}
         for name in names:
             for rule in self._rules.get(name, ()):

@@ -42,7 +42,6 @@ from ferry_sdk._engine.batch import (
     stop_after_error,
 )
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
-from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.fork import after_fork_in_child
@@ -63,7 +62,7 @@ from ferry_sdk.planning.results import (
     unreadable_answers,
 )
 from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
-from ferry_sdk.planning.routes import DEPARTURES_OF, RouteGraph, RouteSources
+from ferry_sdk.planning.routes import DEPARTURES_OF, FRESH_FOR, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 

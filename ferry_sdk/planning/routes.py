@@ -27,7 +27,6 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk._protocols.json_body import members_of
 from ferry_sdk.models.availability import Availability, PortOfCall
 from ferry_sdk.models.catalogue import (
@@ -54,6 +53,8 @@ _Ends = tuple[Any, Any]
 In the timetable they may be anything. Where both are in a table of ports, they are texts.
 """
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
+FRESH_FOR: Final = 24 * 3600.0
+"""Seconds for which a catalogue is used without being read again."""
 _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used if one of its catalogues could not be read."""
 _MINUTES_OF_YEAR: Final = 366 * 24 * 60

@@ -224,8 +224,9 @@ def _with_result(call: Callable[..., Any], *, is_raw: bool) -> Callable[..., Any
     globals of this module. With `__wrapped__` it would use those of the description, but Jedi would
     then complete the result of ``get = ferry.tickets.get`` as an `Operation`.
     """
-    described: Any = call
-    describe = described.__wrapped__
+    bound: Any = call
+    describe = bound.__wrapped__
+
     signature = signature_of(describe)
     hints = get_type_hints(describe, include_extras=True)
     (result,) = get_args(hints["return"])
@@ -234,7 +235,7 @@ def _with_result(call: Callable[..., Any], *, is_raw: bool) -> Callable[..., Any
         signature = signature.replace(return_annotation=text)
         result = cast("Any", RawResponse)[result]
 
-    described.__signature__ = signature
-    described.__annotations__ = {**hints, "return": result}
-    del described.__wrapped__
+    bound.__signature__ = signature
+    bound.__annotations__ = {**hints, "return": result}
+    del bound.__wrapped__
     return call

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.effects import RunBlocking
-from ferry_sdk._engine.limits import LONG_REPLY
+from ferry_sdk._engine.reply_limits import LONG_REPLY
 from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk._protocols import json_body
 from tests.backend.test_large_replies import PACKED, replied

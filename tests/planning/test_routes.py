@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, Departure, Ferry, Journey, Port, ScheduledDeparture, errors
-from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.route_files import content_of, read_graph
-from ferry_sdk.planning.routes import DEPARTURES_OF, GRAPH, RouteSources
+from ferry_sdk.planning.routes import DEPARTURES_OF, FRESH_FOR, GRAPH, RouteSources
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support import trip

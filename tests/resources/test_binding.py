@@ -51,6 +51,13 @@ def methods(sync_client, async_client, group, name):
     return [getattr(getattr(client, group), name) for client in (sync_client, async_client)]
 
 
+@pytest.fixture
+def raw_methods(sync_client, async_client, group, name):
+    """A method of both clients that returns raw responses."""
+    clients = (sync_client.with_raw_response, async_client.with_raw_response)
+    return [getattr(getattr(client, group), name) for client in clients]
+
+
 def test_the_methods_are_those_of_the_safety_table():
     assert {f"{group}.{name}" for group, name in METHODS} == set(SAFETY)
 
@@ -105,6 +112,15 @@ def test_a_method_has_the_types_of_its_description(methods, described, group, na
     hints = typing.get_type_hints(described)
     (hints["return"],) = typing.get_args(hints["return"])
     for bound in methods:
+        assert typing.get_type_hints(bound) == hints
+
+
+@EVERY_METHOD
+def test_a_raw_method_returns_a_raw_response(raw_methods, described, group, name):
+    hints = typing.get_type_hints(described)
+    (result,) = typing.get_args(hints["return"])
+    hints["return"] = RawResponse[result]
+    for bound in raw_methods:
         assert typing.get_type_hints(bound) == hints
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from ferry_sdk._engine.http import Reply
-from ferry_sdk._engine.limits import LONG_REPLY
+from ferry_sdk._engine.reply_limits import LONG_REPLY
 from ferry_sdk._protocols.json_body import decode_or_text, items_of, members_of
 
 EVENT_STREAM: Final = "text/event-stream"

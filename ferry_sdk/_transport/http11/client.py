@@ -28,9 +28,10 @@ import httpcore
 import idna
 from httpcore import NetworkStream
 
-from ferry_sdk._engine.limits import IDLE_BEFORE_WRITE, MOST_CONNECTIONS
 from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.pool import (
+    IDLE_BEFORE_WRITE,
+    MOST_CONNECTIONS,
     ConnectionSlots,
     IdleConnections,
     Slot,

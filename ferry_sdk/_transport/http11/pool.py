@@ -28,12 +28,17 @@ from weakref import WeakSet
 import httpcore
 from typing_extensions import Self
 
-from ferry_sdk._engine.limits import KEPT_FOR
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.threads import Latch, do_nothing
 
 StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
 
+MOST_CONNECTIONS: Final = 200
+"""Connections of one client at the same time, in one process or event loop."""
+KEPT_FOR: Final = 4.0
+"""Seconds after which an idle connection is not reused; many servers close it after five."""
+IDLE_BEFORE_WRITE: Final = 0.5
+"""Seconds for which a connection may be idle before a write that no read proves leaves on it."""
 _TIMEOUT: Final = re.compile(r'timeout\s{0,9}=\s{0,9}"?([0-9]{1,9})', re.IGNORECASE | re.ASCII)
 """The number of seconds in a Keep-Alive header."""
 _LOOK: Final = 1.0

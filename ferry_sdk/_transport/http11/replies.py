@@ -36,7 +36,7 @@ import h11
 import httpcore
 
 from ferry_sdk._engine.http import Headers
-from ferry_sdk._engine.limits import LARGEST_REPLY
+from ferry_sdk._engine.reply_limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import LOWEST_FINAL
 
 _HAS_LLHTTP: Final = find_spec("httptools") is not None

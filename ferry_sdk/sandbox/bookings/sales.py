@@ -129,7 +129,7 @@ class Sales:
                 self._check_free(ticket.legs, context.now)
 
         if failure := self.faults.take(TicketFails, context.operation):
-            failing = _ticket_at(booking, failure.index, among=tickets)
+            failing = _failing_ticket(booking, failure.index, tickets)
             failing.status = TicketStatus.FAILED
             tickets = [ticket for ticket in tickets if ticket is not failing]
         if not tickets:
@@ -145,7 +145,7 @@ class Sales:
             "ticket_number": first.number,
         }
         if later := self.faults.take(FailsLater, context.operation):
-            failing = _ticket_at(booking, later.index, among=tickets)
+            failing = _failing_ticket(booking, later.index, tickets)
             failing.fail_after(context.now, timedelta(seconds=later.seconds))
         self.counters.effect("bookings.confirm", booking.id)
         return answer
@@ -317,16 +317,20 @@ class Sales:
                 return number
 
 
-def _ticket_at(booking: Booking, index: int, *, among: Sequence[Ticket]) -> Ticket:
-    """Return the ticket at an index of a booking if it is among some tickets, else their last.
+def _failing_ticket(booking: Booking, index: int, tickets: Sequence[Ticket]) -> Ticket:
+    """Return the ticket of a confirmation that a fault lets fail.
 
-    The index -1 is the last ticket of the booking.
+    Args:
+        booking: The booking.
+        index: The index among all tickets of the booking; -1 is the last.
+        tickets: The tickets that are confirmed now. If the indexed one is not among them, the last
+            of these fails.
     """
     if index < len(booking.tickets):
         ticket = booking.tickets[index]
-        if ticket in among:
+        if ticket in tickets:
             return ticket
-    return among[-1]
+    return tickets[-1]
 
 
 def _place_taken(leg: Leg, place_ids: Sequence[str] | None) -> RefusedError:
