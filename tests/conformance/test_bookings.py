@@ -193,12 +193,8 @@ def test_booking_that_somebody_else_cancelled_is_not_left(ferry, sandbox):
     assert seen(report)["created_stage"] == "payment_due"
 
 
-<<<<<<< HEAD
 @pytest.mark.slow
-def test_booking_whose_cancellation_is_read_back_is_not_left(ferry, sandbox):
-=======
 def test_booking_with_a_lost_cancellation_is_not_left(ferry, sandbox):
->>>>>>> tests-agents
     sandbox.faults.add("lose_reply", "bookings.cancel")
     report = check_with_booking(ferry, max_price=300)
     assert report.left is None

@@ -81,12 +81,8 @@ def test_difference_is_in_its_row_alone(name, value):
     assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: value}
 
 
-<<<<<<< HEAD
 @pytest.mark.slow
-def test_local_service_with_the_profile_has_the_same_report(tmp_path):
-=======
 def test_service_with_the_profile_has_the_report(tmp_path):
->>>>>>> tests-agents
     profile = Profile(
         no_sailings="empty_list",
         currency="upper_case",
