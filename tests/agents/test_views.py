@@ -113,7 +113,7 @@ def test_a_filter_sees_no_names_of_fields(ports):
     assert view_of(ports, "full", "country")["count"] == 0
 
 
-def test_short_views_are_enough_to_book_and_cancel(view_tool):
+def test_short_views_are_enough_for_a_trip(view_tool):
     """Every answer matches its schema, and the short views name no traveller."""
     search, whole = view_tool("availability_search", **search_arguments())
     assert len(json.dumps(search)) < len(json.dumps(whole)) / 2
