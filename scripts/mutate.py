@@ -177,7 +177,7 @@ TESTS: dict[str, Stages] = {
     "journal/shape": (JOURNAL[2], *JOURNAL[:2]),
     "journal/database_file": (JOURNAL[2], *JOURNAL[:2]),
     "journal/connections": (JOURNAL[3], *JOURNAL),
-    "journal/limits": (JOURNAL[3], *JOURNAL[:2]),
+    "journal/time_limits": (JOURNAL[3], *JOURNAL[:2]),
     "journal/fork": JOURNAL,
     "_runtime/fork": JOURNAL,
     "agents/decisions": AGENTS,

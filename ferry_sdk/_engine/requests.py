@@ -150,6 +150,7 @@ def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -
             status_code=reply.status_code,
             request_id=reply.request_id,
         )
+
     if not context.session.has_foreign_ids:
         context.session.has_foreign_ids = True
         log(

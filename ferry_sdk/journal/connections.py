@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.journal.database_file import check_file
-from ferry_sdk.journal.limits import TimeLimit, Watch, limit_time
+from ferry_sdk.journal.time_limits import TimeLimit, Watch, limit_time
 
 if TYPE_CHECKING:
     from collections.abc import Generator

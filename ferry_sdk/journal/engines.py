@@ -19,7 +19,7 @@ from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.private_files import find_risk
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.database_file import guard_file
-from ferry_sdk.journal.limits import LIMIT, Dial, current_limit
+from ferry_sdk.journal.time_limits import LIMIT, Dial, current_limit
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect, ExceptionContext

@@ -4,7 +4,7 @@ Each method checks its arguments, and runs a function of `statements`, `orders` 
 a connection (`Journal._use`). For example, ``journal.entry("e1")`` is
 ``_use("read", statements.find, "e1")``:
 
-1. The time of the call begins (`limits`), unless it is part of another call.
+1. The time of the call begins (`time_limits`), unless it is part of another call.
 2. On first use, the tables are created, completed or checked, and the key is read (`creation`).
 3. A connection is taken from the pool (`connections`), and the function runs.
 4. Whatever the database raises becomes a `JournalError` (`_guard`).
@@ -37,8 +37,8 @@ from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import JOURNALS, leave_to_parent
-from ferry_sdk.journal.limits import limit_time
 from ferry_sdk.journal.rows import ABSENT, SETTLED_BY_HAND
+from ferry_sdk.journal.time_limits import limit_time
 from ferry_sdk.journal.validation import age, check_filters, check_id, check_subject, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 

@@ -389,6 +389,7 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
     """Return whether a record inside a field cannot be read, because a field of it decides."""
     if not _is_record(member.field.annotation):
         return False
+
     elements: list[object] = []
     if member.is_array:
         if isinstance(content, list | tuple):
@@ -399,6 +400,7 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
             elements = [entries.get(place) for place in places]
     else:
         elements = [content]
+
     return any(isinstance(element, Mapping) for element in elements)
 
 

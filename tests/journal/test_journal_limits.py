@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 
 from ferry_sdk import JournalError
-from ferry_sdk.journal import Journal, limits
+from ferry_sdk.journal import Journal, time_limits
 from ferry_sdk.types import OrderRecord
 from tests.backend.gathering import eventually
 from tests.journal.intents import confirmation, engine_for, intent
@@ -63,7 +63,7 @@ def soon(monkeypatch):
     @contextmanager
     def shorten():
         with monkeypatch.context() as patch:
-            patch.setattr(limits, "LIMIT", 1.0)
+            patch.setattr(time_limits, "LIMIT", 1.0)
             yield
 
     return shorten
@@ -72,7 +72,7 @@ def soon(monkeypatch):
 @pytest.fixture
 def quick_replacement(monkeypatch):
     """A connection that does not answer is replaced soon, so that the tests wait no longer."""
-    monkeypatch.setattr(limits, "_FIRST_ANSWER", 0.3)
+    monkeypatch.setattr(time_limits, "_FIRST_ANSWER", 0.3)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_connection_that_is_late_is_closed():
         may_connect.wait(20)
         return late
 
-    assert limits.Dial(connect).wait(0) is None
+    assert time_limits.Dial(connect).wait(0) is None
     may_connect.set()
     assert late.is_closed.wait(20)
 

@@ -115,6 +115,16 @@ def test_a_method_has_the_types_of_its_description(methods, described, group, na
         assert typing.get_type_hints(bound) == hints
 
 
+@pytest.mark.parametrize("name", ["places", "routes", "trips", "vehicles"])
+@pytest.mark.parametrize("client", ["sync_client", "async_client"])
+def test_types_of_a_planned_group_resolve(request, client, name):
+    group = getattr(request.getfixturevalue(client), name)
+    methods = [member for member in vars(type(group)).values() if inspect.isfunction(member)]
+    assert methods
+    for planned in methods:
+        assert "return" in typing.get_type_hints(planned)
+
+
 @EVERY_METHOD
 def test_a_raw_method_returns_a_raw_response(raw_methods, described, group, name):
     hints = typing.get_type_hints(described)
