@@ -414,7 +414,7 @@ def test_success_replaces_the_status_of_a_rejection(any_journal):
     assert (entry.status_code, entry.code) == (None, None)
 
 
-def test_late_reply_names_the_booking_of_a_settled_write(any_journal):
+def test_late_reply_names_a_settled_booking(any_journal):
     entry_id = any_journal.begin(intent())
     settled = any_journal.settle(entry_id, happened=True)
     any_journal.end(entry_id, "done", OutcomeDetails("b3"))

@@ -153,7 +153,7 @@ def test_nothing_is_confirmed_at_another_sum(desk, held, expected):
     assert stages(desk, held) == ["payment_due", "payment_due"]
 
 
-def test_nothing_is_confirmed_at_other_parts_of_the_sum(desk, held):
+def test_other_parts_of_the_sum_confirm_nothing(desk, held):
     first, second = held.parts
     cheaper = replace(first, total=first.total - 1)
     dearer = replace(second, total=second.total + 1)
@@ -198,7 +198,7 @@ def test_lost_confirmation_counts(desk, held):
     assert desk.confirm(held).state == "confirmed"
 
 
-def test_confirmation_that_was_settled_as_not_done_is_named(desk, held):
+def test_confirmation_settled_as_not_done_is_named(desk, held):
     desk.sandbox.faults.add("cut_before", "bookings.confirm")
     assert caught(errors.OrderError, desk.confirm, held).outcome == "unknown"
     (entry,) = desk.journal.unresolved()
@@ -248,7 +248,7 @@ def refused_cancellation(desk, order, **limits):
     return caught(errors.PenaltyExceededError, *call, max_penalty=limits)
 
 
-def test_limit_of_a_cancellation_is_the_sum_of_fees(desk, confirmed, fee):
+def test_limit_of_cancellation_is_sum_of_fees(desk, confirmed, fee):
     error = refused_cancellation(desk, confirmed, EUR=fee - Decimal("0.01"))
     assert (error.penalty, error.currency) == (fee, "EUR")
     assert stages(desk, confirmed) == ["ticketed", "ticketed"]
@@ -277,7 +277,7 @@ def old(desk):
     return desk.confirm(desk.hold(1))
 
 
-def test_change_with_a_limit_in_another_currency_is_refused(desk, old):
+def test_change_limit_in_another_currency_is_refused(desk, old):
     caught(errors.PenaltyExceededError, change, desk, old, max_penalty={"USD": 1000})
     assert desk.booking(old).stage == "ticketed"
 
