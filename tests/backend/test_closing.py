@@ -41,7 +41,11 @@ def cut_off(call):
 
 @pytest.mark.parametrize(
     ("call", "kind"),
-    [(READ, sdk.FerryError), (CREATE, OutcomeUnknownError), (CONFIRM, OutcomeUnknownError)],
+    [
+        pytest.param(READ, sdk.FerryError, id="read"),
+        pytest.param(CREATE, OutcomeUnknownError, id="creation"),
+        pytest.param(CONFIRM, OutcomeUnknownError, id="confirmation"),
+    ],
 )
 def test_calls_in_flight_end_at_once(any_clients, deadline, call, kind):
     with Service(in_turn(read_request, hang)) as service:

@@ -192,7 +192,11 @@ def correlated(any_journal):
 
 @pytest.mark.parametrize(
     ("correlation_id", "places"),
-    [("order-1", [0]), ("order-17", [1, 2]), ("ORDER-17", [])],
+    [
+        pytest.param("order-1", [0], id="one entry"),
+        pytest.param("order-17", [1, 2], id="two entries"),
+        pytest.param("ORDER-17", [], id="other case"),
+    ],
 )
 def test_correlation_id_is_compared_as_it_is(any_journal, correlated, correlation_id, places):
     entries = any_journal.entries(correlation_id=correlation_id)

@@ -177,8 +177,8 @@ def test_nothing_is_confirmed_beside_a_cancelled_part(desk, held):
 @pytest.mark.parametrize(
     ("if_refused", "state", "parts"),
     [
-        ("keep", "partial", ["cancelled", "cancelled", "confirmed"]),
-        ("cancel", "cancelled", ["cancelled", "cancelled", "cancelled"]),
+        pytest.param("keep", "partial", ["cancelled", "cancelled", "confirmed"], id="keep"),
+        pytest.param("cancel", "cancelled", ["cancelled", "cancelled", "cancelled"], id="cancel"),
     ],
 )
 def test_refused_confirmation_keeps_or_cancels(desk, if_refused, state, parts):
@@ -346,7 +346,14 @@ def test_refund_below_the_limit_stops_a_change(desk, old):
     assert desk.sandbox.counters.requests["bookings.cancel"] == 0
 
 
-@pytest.mark.parametrize(("reads", "cancelled"), [(1, ["new"]), (2, []), (3, [])])
+@pytest.mark.parametrize(
+    ("reads", "cancelled"),
+    [
+        pytest.param(1, ["new"], id="first read"),
+        pytest.param(2, [], id="second read"),
+        pytest.param(3, [], id="third read"),
+    ],
+)
 def test_refund_that_falls_later_stops_a_change(desk, old, reads, cancelled):
     booking_id = old.parts[0].booking_id
     desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1 + reads, **HIGH_REFUND)
