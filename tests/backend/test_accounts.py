@@ -303,7 +303,7 @@ def unpaid_ticket_of(ferry):
     return ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
 
 
-def test_a_view_of_a_read_only_client_is_read_only(clients, accounts):
+def test_view_cannot_write_if_its_client_cannot(clients, accounts):
     ferry, _ = pair(clients, accounts, read_only=True)
     view = ferry.with_options(token=accounts.south)
     caught(ReadOnlyError, view.bookings.confirm, "b-1")
@@ -384,22 +384,22 @@ def files(accounts, folder):
 class TestFilesOfRoutes:
     """The files of `route_cache`, which both accounts have in one folder."""
 
-    def test_each_account_has_its_own(self, files):
+    def test_each_account_has_its_own_file(self, files):
         assert len(files) == 2
 
-    def test_they_hold_no_token(self, files, accounts):
+    def test_files_hold_no_token(self, files, accounts):
         written = repr(files)
         assert accounts.north not in written
         assert accounts.south not in written
 
-    def test_each_account_reads_its_own(self, clients, accounts, folder):
+    def test_each_account_reads_its_own_file(self, clients, accounts, folder):
         before = len(accounts.tokens)
         ferry, view = pair(clients, accounts, route_cache=folder)
         assert NORTH in {route.depart_name for route in ferry.routes.find()}
         assert SOUTH in {route.depart_name for route in view.routes.find()}
         assert len(accounts.tokens) == before, "the files have all routes"
 
-    def test_the_account_of_a_function_has_none(self, clients, accounts, folder, files):
+    def test_account_of_a_function_has_no_file(self, clients, accounts, folder, files):
         before = len(accounts.tokens)
         ferry, _ = pair(clients, accounts, route_cache=folder)
         assert ferry.with_options(token=lambda: accounts.south).routes.find(SOUTH)
@@ -407,7 +407,7 @@ class TestFilesOfRoutes:
         assert len(accounts.tokens) > before
 
 
-def test_the_routes_of_a_function_go_with_its_view(clients, accounts):
+def test_routes_of_a_function_go_with_its_view(clients, accounts):
     ferry, _ = pair(clients, accounts)
     view = ferry.with_options(token=lambda: accounts.south)
     assert view.routes.find(SOUTH)
@@ -424,7 +424,7 @@ def _two_kept(monkeypatch):
 
 
 @pytest.mark.usefixtures("_two_kept")
-def test_what_was_used_last_is_kept(clients, accounts):
+def test_last_used_catalogues_are_kept(clients, accounts):
     first, second = pair(clients, accounts)
     for ferry in (first, second, first, first.with_options(language="fr")):
         assert ferry.routes.find()
@@ -437,8 +437,9 @@ def test_what_was_used_last_is_kept(clients, accounts):
     assert kept == [[(accounts.north, None), (accounts.north, "fr")]] * 3
 
 
+@LONG  # the test above shows which routes are kept
 @pytest.mark.usefixtures("_two_kept")
-def test_only_what_is_kept_is_not_read_again(clients, accounts):
+def test_kept_routes_are_not_read_again(clients, accounts):
     first, second = pair(clients, accounts)
     for ferry in (first, second, first, first.with_options(language="fr")):
         assert ferry.routes.find()

@@ -180,28 +180,50 @@ def test_a_creation_on_record_is_not_repeated(stop, ferry, ferry_sandbox, journa
     assert create(stop.ferry).booking_id
 
 
-@pytest.mark.parametrize("moment", ["handshake", "pause", "turn"])
-def test_before_the_first_byte_it_is_not_sent(
-    stop, ferry_sandbox, noting, booking_id, caplog, warnings, moment
+@pytest.fixture
+def check_not_sent(stop, ferry_sandbox, noting, booking_id, warnings):
+    """Returns a check that a confirmation was stopped before its first byte left."""
+
+    def check():
+        stop.shows(lambda: noting.states == ["not_sent"])
+        assert not ferry_sandbox.counters.effects
+        assert not warnings()
+        assert stop.ferry.bookings.confirm(booking_id).booking_id == booking_id
+
+    return check
+
+
+def test_write_stopped_in_a_pause_is_not_sent(
+    stop, ferry_sandbox, booking_id, caplog, check_not_sent
 ):
-    if moment == "pause":
-        ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
-        caplog.set_level(logging.INFO, "ferry_sdk")
-        stop(
-            lambda ferry: ferry.bookings.confirm(booking_id), lambda: "next attempt" in caplog.text
-        )
-        ferry_sandbox.faults.clear()
-    else:
-        hold = Hold(ferry_sandbox, "mcp.initialize")
-        first = UnderWay(stop.ferry.mcp.countries) if moment == "turn" else None
-        eventually(lambda: first is None or hold.held)
-        stop(lambda ferry: ferry.mcp.confirm_booking(booking_id), lambda: noting.ids and hold.held)
-        hold.release()
-        assert first is None or first.value()
-    stop.shows(lambda: noting.states == ["not_sent"])
-    assert not ferry_sandbox.counters.effects
-    assert not warnings()
-    assert stop.ferry.bookings.confirm(booking_id).booking_id == booking_id
+    ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    stop(lambda ferry: ferry.bookings.confirm(booking_id), lambda: "next attempt" in caplog.text)
+    ferry_sandbox.faults.clear()
+    check_not_sent()
+
+
+@pytest.mark.parametrize("stop", mostly_long(WAYS), indirect=True)
+def test_write_stopped_in_its_handshake_is_not_sent(
+    stop, ferry_sandbox, noting, booking_id, check_not_sent
+):
+    hold = Hold(ferry_sandbox, "mcp.initialize")
+    stop(lambda ferry: ferry.mcp.confirm_booking(booking_id), lambda: noting.ids and hold.held)
+    hold.release()
+    check_not_sent()
+
+
+@pytest.mark.parametrize("stop", mostly_long(WAYS), indirect=True)
+def test_write_stopped_before_its_turn_is_not_sent(
+    stop, ferry_sandbox, noting, booking_id, check_not_sent
+):
+    hold = Hold(ferry_sandbox, "mcp.initialize")
+    first = UnderWay(stop.ferry.mcp.countries)
+    eventually(lambda: hold.held)
+    stop(lambda ferry: ferry.mcp.confirm_booking(booking_id), lambda: noting.ids and hold.held)
+    hold.release()
+    assert first.value()
+    check_not_sent()
 
 
 # The socket of a TLS handshake that is interrupted is known to nobody yet.

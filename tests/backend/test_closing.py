@@ -41,7 +41,11 @@ def cut_off(call):
 
 @pytest.mark.parametrize(
     ("call", "kind"),
-    [(READ, sdk.FerryError), (CREATE, OutcomeUnknownError), (CONFIRM, OutcomeUnknownError)],
+    [
+        pytest.param(READ, sdk.FerryError, id="read"),
+        pytest.param(CREATE, OutcomeUnknownError, id="creation"),
+        pytest.param(CONFIRM, OutcomeUnknownError, id="confirmation"),
+    ],
 )
 def test_calls_in_flight_end_at_once(any_clients, deadline, call, kind):
     with Service(in_turn(read_request, hang)) as service:
@@ -72,9 +76,7 @@ def test_a_call_that_connects_ends(any_clients, deadline):
         assert ends_of([call]) == ["not_sent"]
 
 
-def test_calls_that_wait_for_a_handshake_of_mcp_end(
-    new_client, ferry_sandbox, booking_id, deadline
-):
+def test_calls_that_wait_for_an_mcp_handshake_end(new_client, ferry_sandbox, booking_id, deadline):
     ferry = new_client(deadline=deadline)
     hold = Hold(ferry_sandbox, "mcp.initialize")
     calls = at_once(*[lambda: ferry.mcp.confirm_booking(booking_id)] * 2)
@@ -108,9 +110,7 @@ def test_calls_that_pause_end(new_client, ferry_sandbox, booking_id, caplog, dea
         assert [attempt.status_code for attempt in error.attempts] == [429]
 
 
-def test_a_write_that_is_read_back_stays_in_doubt(
-    new_client, ferry_sandbox, booking_id, journal, caplog
-):
+def test_closing_leaves_a_write_in_doubt(new_client, ferry_sandbox, booking_id, journal, caplog):
     ferry = new_client(journal=journal)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("rate_limited", "bookings.get", times=None, retry_after=20)
@@ -163,7 +163,7 @@ def test_a_block_that_fails_closes_the_client(ferry_sandbox):
     caught(ConfigurationError, ferry.catalogue.vehicle_types)
 
 
-def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
+def test_clients_can_close_during_calls(new_client, ferry_sandbox):
     for _ in range(6):
         ferry = new_client(max_retries=1)
 
@@ -181,7 +181,7 @@ def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
     eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
 
 
-def test_a_write_not_sent_before_closing_is_not_sent(monkeypatch):
+def test_closing_stops_a_write_that_was_not_sent(monkeypatch):
     connect = httpcore.SyncBackend.connect_tcp
 
     def connect_and_close(*where):

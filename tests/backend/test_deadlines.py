@@ -193,7 +193,7 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
-def test_a_wait_for_the_mcp_handshake_of_another_call(new_client, ferry_sandbox, booking_id):
+def test_deadline_ends_the_wait_for_an_mcp_handshake(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -218,7 +218,7 @@ def test_a_token_that_does_not_come(ferry_sandbox, portal, call):
     portal.call(ferry.aclose)
 
 
-def test_an_async_write_without_a_thread_is_on_record(
+def test_async_write_without_a_thread_is_on_record(
     ferry_sandbox, portal, booking_id, journal, monkeypatch
 ):
     start = threading.Thread.start

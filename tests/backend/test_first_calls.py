@@ -79,13 +79,13 @@ def calls(ferry, folder):
     ("kind", "first"),
     mostly_long(
         [
-            ("sync", None),
-            ("asyncio", None),
-            ("trio", None),
-            ("sync httpx", None),
-            ("asyncio httpx", None),
-            ("sync", 0),
-            ("asyncio", 1),
+            pytest.param("sync", None, id="sync"),
+            pytest.param("asyncio", None, id="asyncio"),
+            pytest.param("trio", None, id="trio"),
+            pytest.param("sync httpx", None, id="sync httpx"),
+            pytest.param("asyncio httpx", None, id="asyncio httpx"),
+            pytest.param("sync", 0, id="sync, every fourth fault"),
+            pytest.param("asyncio", 1, id="asyncio, every fourth fault"),
         ]
     ),
 )
@@ -135,7 +135,7 @@ def interrupted_first_calls(kind, *values):
 
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-@pytest.mark.parametrize("step", mostly_long([97, 1], ids=str))
+@pytest.mark.parametrize("step", mostly_long([211, 1], ids=str))
 def test_an_interrupted_first_call_can_be_repeated(step, record_property):
     lines = interrupted_first_calls("lines", step)
     assert lines > 150 / step
@@ -160,7 +160,15 @@ def test_a_signalled_first_call_can_be_repeated(record_property):
 @pytest.mark.timeout(1800)  # two processes for each module
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize(
-    ("kind", "step"), mostly_long([("sync", 150), ("asyncio", 60), ("sync", 3), ("asyncio", 3)])
+    ("kind", "step"),
+    mostly_long(
+        [
+            pytest.param("sync", 400, id="sync, few modules"),
+            pytest.param("asyncio", 60, id="asyncio, few modules"),
+            pytest.param("sync", 3, id="sync, many modules"),
+            pytest.param("asyncio", 3, id="asyncio, many modules"),
+        ]
+    ),
 )
 def test_forks_during_first_calls_leave_no_lock(kind, step, record_property):
     with Service(serve, backlog=64) as service:

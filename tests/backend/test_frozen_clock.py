@@ -72,7 +72,7 @@ def frozen(clients, monkeypatch):
     tuple(map(int, VERSION.split(".")[:2])) < (2, 14),
     reason="an older pydantic finds only one of the real class and its stand-in",
 )
-def test_what_is_first_imported_and_built_while_frozen(tmp_path):
+def test_package_can_be_imported_while_time_is_frozen(tmp_path):
     """freezegun puts stand-ins for `date` and `datetime`, which pydantic does not know."""
     python("-W", "ignore", "-c", FIRST_IMPORTS, cwd=tmp_path)
 
@@ -132,7 +132,7 @@ def test_a_limiter_lets_requests_leave(frozen):
         assert service.asked == [READ.line] * 3
 
 
-def test_one_who_joined_a_write_has_a_deadline(frozen):
+def test_call_that_joined_a_write_has_a_deadline(frozen):
     taken = threading.Event()
     with Service(do.in_turn(do.read_request, lambda _: taken.set(), do.hang)) as service:
         ferry = frozen(base_url=service.url)

@@ -56,7 +56,6 @@ if "atexit" in sys.argv:
             pytest.param("atexit", ["ports 0 False"], id="atexit"),
             pytest.param("warm atexit", ["ports 0 False", "ports 0 False"], id="warm atexit"),
         ],
-        short=3,
     ),
 )
 def test_a_call_at_the_end_returns(words, said):

@@ -305,7 +305,7 @@ def named(course):
         *(pytest.param(course, 1, id=named(course), marks=LONG) for course in COURSES),
     ],
 )
-def test_an_interruption_at_any_line_leaves_the_write_on_record(
+def test_interruption_at_any_line_leaves_a_record(
     course, step, monkeypatch, caplog, record_property
 ):
     monkeypatch.setattr("ferry_sdk._engine.retry._poll_delay", lambda _: 0.0)

@@ -408,7 +408,11 @@ def test_travellers_are_in_the_identity_alone(name):
 
 
 @pytest.mark.parametrize("journal", [None, Notes()], ids=["no journal", "journal"])
-@pytest.mark.parametrize("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
+@pytest.mark.parametrize(
+    "arguments",
+    [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}],
+    ids=["integer", "null", "boolean"],
+)
 def test_tool_may_have_arguments_of_any_json_key(journal, arguments):
     operation = described("mcp.call_tool", arguments=arguments)
     assert scripted_driver(good(1)).raw(operation, journal=journal).parse() == 1

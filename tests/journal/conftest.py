@@ -1,6 +1,7 @@
 """Fixtures: a database of each kind, empty for every test, and a journal in it."""
 
 import multiprocessing
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,13 +19,19 @@ def postgres():
         yield server
 
 
-@pytest.fixture
-def own_server():
-    """A server that no other test uses, so that it may be stopped."""
+@contextmanager
+def new_server():
     folder = binaries()
     if folder is None:
         pytest.skip("PostgreSQL is not installed: there are no initdb and postgres")
     with Postgres(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server():
+    """A server that no other test uses, so that it may be stopped."""
+    with new_server() as server:
         yield server
 
 

@@ -123,7 +123,7 @@ def test_pages_leave_the_entry_of_an_order(old_url):
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_all_old_orders_and_snapshots_go(url, journal):
+def test_everything_old_is_deleted(url, journal):
     for number in range(25):
         journal.save_order(OrderRecord(f"{number:032}", "hold", "{}", None, True, 0))
         journal.save_snapshot(f"b{number}", "{}")

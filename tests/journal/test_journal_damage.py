@@ -213,7 +213,7 @@ def test_reply_of_its_call_ends_a_damaged_entry(url, journal, state):
 
 
 @pytest.mark.parametrize("field", ["operation", "subject"])
-def test_write_of_which_nobody_knows_what_is_not_recovered(sqlite_url, field):
+def test_write_with_unreadable_fields_is_not_recovered(sqlite_url, field):
     with (
         Journal(sqlite_url) as journal,
         Ferry("token", base_url="http://127.0.0.1:9", journal=journal) as ferry,
@@ -256,7 +256,7 @@ def test_any_value_has_typed_answers(tmp_path_factory, field, value, is_text):
 
 @pytest.mark.parametrize("content", FILE_DAMAGES)
 @pytest.mark.parametrize("use", USES)
-def test_use_of_a_damaged_file_is_a_journal_error(template, tmp_path, content, use):
+def test_damaged_file_raises_a_journal_error(template, tmp_path, content, use):
     path = tmp_path / "journal.db"
     path.write_bytes(FILE_DAMAGES[content](template.path.read_bytes()))
     with Journal(f"sqlite:///{path}") as journal:

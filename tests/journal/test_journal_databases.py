@@ -125,7 +125,7 @@ def memory_engine():
     engine.dispose()
 
 
-def test_engine_with_a_memory_for_each_thread_is_refused(memory_engine):
+def test_engine_with_memory_per_thread_is_refused(memory_engine):
     error = caught(InvalidInputError, Journal, memory_engine)
     assert error.field == "url"
     assert "StaticPool" in str(error)
@@ -331,7 +331,7 @@ def test_text_that_the_server_refuses_is_not_shown(postgres, wrong):
         assert wrong not in failure_of(journal.begin, intent(correlation_id=wrong))
 
 
-def test_write_goes_on_after_a_restart_of_the_server(postgres):
+def test_write_succeeds_after_the_server_restarts(postgres):
     with Journal(postgres.new_url()) as journal:
         entry_id = journal.begin(intent())
         postgres.restart()

@@ -28,7 +28,7 @@ def run_program(url, way):
 
 
 @pytest.mark.parametrize("way", mostly_long(["at once", "closing", "leaving it open"]))
-def test_parent_and_children_write_at_once(url, way):
+def test_children_write_together_with_their_parent(url, way):
     report = run_program(url, way)
     assert report["ours"] == EVERYTHING
     assert (report["theirs"], report["exits"]) == ([[*EVERYTHING, "kept", "own"]] * 2, [0, 0])
@@ -66,7 +66,7 @@ def test_fork_waits_for_uses_that_go_on():
     fork.value()
 
 
-def test_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
+def test_fork_does_not_wait_for_failed_use(monkeypatch):
     lock = ForkLock()
     with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
         raise LookupError

@@ -80,7 +80,15 @@ def test_every_line_of_a_use_of_postgresql(postgres, use, kind):
         assert journal._engine.pool.checkedout() == 0
 
 
-@pytest.mark.parametrize(("where", "step"), mostly_long([("file", 13), ("memory", 3)]))
+@pytest.mark.parametrize(
+    ("where", "step"),
+    mostly_long(
+        [
+            pytest.param("file", 29, id="file"),
+            pytest.param("memory", 3, id="memory"),
+        ]
+    ),
+)
 def test_lines_of_the_first_use(tmp_path, where, step):
     at, more = 1, True
     while more:

@@ -11,6 +11,7 @@ from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal, time_limits
 from ferry_sdk.types import OrderRecord
 from tests.backend.gathering import eventually
+from tests.journal.conftest import new_server
 from tests.journal.intents import confirmation, engine_for, intent
 from tests.support.exchanges import caught
 from tests.support.tiers import LONG, mostly_long
@@ -54,6 +55,13 @@ def lock_tables(url):
 
 def lock(url):
     return lock_file(url) if url.startswith("sqlite") else lock_tables(url)
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """A server that no other module uses, so that it may be frozen: no freeze outlasts its test."""
+    with new_server() as server:
+        yield server
 
 
 @pytest.fixture

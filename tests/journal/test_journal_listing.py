@@ -192,7 +192,11 @@ def correlated(any_journal):
 
 @pytest.mark.parametrize(
     ("correlation_id", "places"),
-    [("order-1", [0]), ("order-17", [1, 2]), ("ORDER-17", [])],
+    [
+        pytest.param("order-1", [0], id="one entry"),
+        pytest.param("order-17", [1, 2], id="two entries"),
+        pytest.param("ORDER-17", [], id="other case"),
+    ],
 )
 def test_correlation_id_is_compared_as_it_is(any_journal, correlated, correlation_id, places):
     entries = any_journal.entries(correlation_id=correlation_id)
@@ -414,7 +418,7 @@ def test_success_replaces_the_status_of_a_rejection(any_journal):
     assert (entry.status_code, entry.code) == (None, None)
 
 
-def test_late_reply_names_the_booking_of_a_settled_write(any_journal):
+def test_late_reply_names_a_settled_booking(any_journal):
     entry_id = any_journal.begin(intent())
     settled = any_journal.settle(entry_id, happened=True)
     any_journal.end(entry_id, "done", OutcomeDetails("b3"))

@@ -136,7 +136,7 @@ def test_callers_engine_is_checked_too(folder):
     engine.dispose()
 
 
-def test_new_file_with_the_inode_of_the_old_is_noticed(folder, monkeypatch):
+def test_new_file_with_the_old_inode_is_noticed(folder, monkeypatch):
     engine = engine_for(f"sqlite:///{folder / 'journal.db'}", poolclass=NullPool)
     with Journal(engine) as journal:
         journal.begin(confirmation("b1"))

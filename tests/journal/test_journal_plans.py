@@ -106,14 +106,14 @@ def test_postgresql_filters_by_an_index(large_journal, page, filters, index):
         assert index in plan
 
 
-def test_next_page_of_a_state_is_found_by_the_index(journal_in_memory):
+def test_index_finds_next_page_of_a_state(journal_in_memory):
     (entry,) = journal_in_memory.entries()
     filters = {"state": "rejected", "since": entry, "limit": 5}
     plan = plan_of(journal_in_memory, "EXPLAIN QUERY PLAN", filters)
     assert "ferry_journal_without_effect (state=? AND (created_at,id)>(?,?))" in plan
 
 
-def test_long_correlation_id_is_recorded_and_found(journal):
+def test_long_correlation_id_is_found(journal):
     entry_id = journal.begin(intent(correlation_id=LONG_ID))
     assert [each.id for each in journal.entries(correlation_id=LONG_ID)] == [entry_id]
 
@@ -144,7 +144,7 @@ def test_index_is_interrupted_after_its_time(sqlite_url, monkeypatch):
     assert indexes_of(sqlite_url) == {INDEXES[1]}
 
 
-def test_file_that_may_only_be_read_needs_no_index(tmp_path):
+def test_read_only_file_needs_no_index(tmp_path):
     path = tmp_path / "journal.db"
     with Journal(f"sqlite:///{path}") as journal:
         journal.begin(confirmation("b1"))
@@ -154,7 +154,7 @@ def test_file_that_may_only_be_read_needs_no_index(tmp_path):
         assert journal.entries(state="rejected") == ()
 
 
-def test_role_that_may_not_change_tables_writes_without_the_index(postgres):
+def test_role_that_cannot_index_still_writes(postgres):
     url = postgres.new_url()
     with Journal(url) as journal:
         journal.begin(confirmation("b1"))

@@ -117,7 +117,7 @@ def test_file_that_may_only_be_read_is_read(read_only_url):
     assert (entry.subject, entry.code, entry.damaged) == ({"booking_id": "b1"}, None, ())
 
 
-def test_file_that_may_only_be_read_takes_no_write(read_only_url):
+def test_incomplete_read_only_file_takes_no_write(read_only_url):
     with Journal(read_only_url) as journal:
         error = caught(JournalError, journal.begin, intent())
     assert "the journal lacks code" in str(error)

@@ -91,8 +91,6 @@ JOURNEYS = [
     Journey("cancel 2, held", cancel(2, "payment_due"), 2, ALLOWED),
     Journey("change", change, 2, Decimal("10.5"), Decimal("89.5")),
 ]
-TWICE = {"hold of 2", "confirm 2, cancel", "change"}
-"""Of these, every course with two failures is tried in the quick tier, else with one."""
 
 
 def check(world, journey, outcome, where):
@@ -189,7 +187,7 @@ def play(journey, course, die_at=None):
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        *(pytest.param(one, 1 + (one.name in TWICE), id=one.name) for one in JOURNEYS),
+        *(pytest.param(one, 1, id=one.name) for one in JOURNEYS),
         *(
             pytest.param(one, 3 if one.parts == 2 else 2, id=f"{one.name}, long", marks=LONG)
             for one in JOURNEYS

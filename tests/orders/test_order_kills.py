@@ -66,9 +66,7 @@ def check(sandbox, kind, old):
 
 
 @pytest.mark.parametrize("kind", ["hold", "confirm", "cancel", "change"])
-def test_a_process_that_is_killed_at_any_request_is_resumed(
-    kind, ferry_sandbox, tmp_path, record_property
-):
+def test_process_killed_at_any_request_is_resumed(kind, ferry_sandbox, tmp_path, record_property):
     settings = {"FERRY_TOKEN": ferry_sandbox.token, "FERRY_BASE_URL": ferry_sandbox.base_url}
     kills, code = 0, None
     while code != 0:

@@ -153,7 +153,7 @@ def test_nothing_is_confirmed_at_another_sum(desk, held, expected):
     assert stages(desk, held) == ["payment_due", "payment_due"]
 
 
-def test_nothing_is_confirmed_at_other_parts_of_the_sum(desk, held):
+def test_other_parts_of_the_sum_confirm_nothing(desk, held):
     first, second = held.parts
     cheaper = replace(first, total=first.total - 1)
     dearer = replace(second, total=second.total + 1)
@@ -177,8 +177,8 @@ def test_nothing_is_confirmed_beside_a_cancelled_part(desk, held):
 @pytest.mark.parametrize(
     ("if_refused", "state", "parts"),
     [
-        ("keep", "partial", ["cancelled", "cancelled", "confirmed"]),
-        ("cancel", "cancelled", ["cancelled", "cancelled", "cancelled"]),
+        pytest.param("keep", "partial", ["cancelled", "cancelled", "confirmed"], id="keep"),
+        pytest.param("cancel", "cancelled", ["cancelled", "cancelled", "cancelled"], id="cancel"),
     ],
 )
 def test_refused_confirmation_keeps_or_cancels(desk, if_refused, state, parts):
@@ -198,7 +198,7 @@ def test_lost_confirmation_counts(desk, held):
     assert desk.confirm(held).state == "confirmed"
 
 
-def test_confirmation_that_was_settled_as_not_done_is_named(desk, held):
+def test_confirmation_settled_as_not_done_is_named(desk, held):
     desk.sandbox.faults.add("cut_before", "bookings.confirm")
     assert caught(errors.OrderError, desk.confirm, held).outcome == "unknown"
     (entry,) = desk.journal.unresolved()
@@ -248,7 +248,7 @@ def refused_cancellation(desk, order, **limits):
     return caught(errors.PenaltyExceededError, *call, max_penalty=limits)
 
 
-def test_limit_of_a_cancellation_is_the_sum_of_fees(desk, confirmed, fee):
+def test_limit_of_cancellation_is_sum_of_fees(desk, confirmed, fee):
     error = refused_cancellation(desk, confirmed, EUR=fee - Decimal("0.01"))
     assert (error.penalty, error.currency) == (fee, "EUR")
     assert stages(desk, confirmed) == ["ticketed", "ticketed"]
@@ -277,7 +277,7 @@ def old(desk):
     return desk.confirm(desk.hold(1))
 
 
-def test_change_with_a_limit_in_another_currency_is_refused(desk, old):
+def test_change_limit_in_another_currency_is_refused(desk, old):
     caught(errors.PenaltyExceededError, change, desk, old, max_penalty={"USD": 1000})
     assert desk.booking(old).stage == "ticketed"
 
@@ -346,7 +346,14 @@ def test_refund_below_the_limit_stops_a_change(desk, old):
     assert desk.sandbox.counters.requests["bookings.cancel"] == 0
 
 
-@pytest.mark.parametrize(("reads", "cancelled"), [(1, ["new"]), (2, []), (3, [])])
+@pytest.mark.parametrize(
+    ("reads", "cancelled"),
+    [
+        pytest.param(1, ["new"], id="first read"),
+        pytest.param(2, [], id="second read"),
+        pytest.param(3, [], id="third read"),
+    ],
+)
 def test_refund_that_falls_later_stops_a_change(desk, old, reads, cancelled):
     booking_id = old.parts[0].booking_id
     desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1 + reads, **HIGH_REFUND)

@@ -204,7 +204,7 @@ class TestNoRoute:
         assert repr(found.report) == "<SearchReport: no company sails such a route>"
 
 
-def test_ports_of_which_no_ship_comes_back_are_changed_in(ferry, ferry_sandbox):
+def test_connections_use_ports_without_a_ship_back(ferry, ferry_sandbox):
     journeys = json.loads(ferry.with_raw_response.catalogue.journeys().content)["journeys"]
     one_way = [journey for journey in journeys if not journey["route"].startswith(TO)]
     value = {"journeys": one_way}

@@ -537,7 +537,7 @@ def two_issued(offline):
     return offline.issue(TWO_TICKETS, back=7)
 
 
-def test_preview_of_a_cancellation_adds_up_to_the_price(offline, issued):
+def test_cancellation_preview_adds_up_to_the_price(offline, issued):
     preview = offline.fee(issued["booking_id"])
     assert (preview["ticket_status"], preview["currency"]) == ("Issued", "EUR")
     assert round(preview["penalty_amount"] + preview["refund_amount"], 2) == issued["total_price"]

@@ -401,7 +401,7 @@ def test_frozen_clock_still_travels():
     assert clock.travel_to(MOMENT) == clock.now() == MOMENT
 
 
-def test_clock_that_started_frozen_resets_to_the_real_time():
+def test_clock_that_started_frozen_resets_to_now():
     clock = Clock(frozen=True)
     start = clock.now()
     clock.resume()

@@ -262,13 +262,13 @@ def test_fault_changes_a_copy_of_the_value(kind, details, value, expected):
 @pytest.mark.parametrize(
     ("kind", "details", "status", "code"),
     [
-        ("rate_limited", {}, 429, "RATE_LIMITED"),
-        ("server_error", {}, 503, "SERVER_ERROR"),
-        ("server_error", {"status": 500}, 500, "SERVER_ERROR"),
-        ("request_timeout", {}, 408, "REQUEST_TIMEOUT"),
-        ("unauthorized", {}, 401, "UNAUTHORIZED"),
-        ("unauthorized", {"status": 403}, 403, "FORBIDDEN"),
-        ("not_acceptable", {}, 406, "NOT_ACCEPTABLE"),
+        pytest.param("rate_limited", {}, 429, "RATE_LIMITED", id="rate_limited-429"),
+        pytest.param("server_error", {}, 503, "SERVER_ERROR", id="server_error-503"),
+        pytest.param("server_error", {"status": 500}, 500, "SERVER_ERROR", id="server_error-500"),
+        pytest.param("request_timeout", {}, 408, "REQUEST_TIMEOUT", id="request_timeout-408"),
+        pytest.param("unauthorized", {}, 401, "UNAUTHORIZED", id="unauthorized-401"),
+        pytest.param("unauthorized", {"status": 403}, 403, "FORBIDDEN", id="unauthorized-403"),
+        pytest.param("not_acceptable", {}, 406, "NOT_ACCEPTABLE", id="not_acceptable-406"),
     ],
 )
 def test_error_response_replaces_the_work_once(service, kind, details, status, code):

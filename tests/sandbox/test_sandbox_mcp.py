@@ -398,7 +398,7 @@ def test_sessions_can_be_required(caller):
     assert caller.request("ping", mcp_session_id=session).status_code == 200
 
 
-def test_error_can_carry_a_session_that_does_not_exist(caller):
+def test_error_can_carry_an_unknown_session(caller):
     caller.sandbox.mcp.set(session="required", stray_session_ids=True)
     stray = caller.request("ping").headers["mcp-session-id"]
     assert caller.request("ping", mcp_session_id=stray).status_code == 404
@@ -420,7 +420,7 @@ def test_reply_is_json_if_accepted(caller, accept):
     assert reply.json() == {"jsonrpc": "2.0", "id": 7, "result": {}}
 
 
-def test_reply_is_a_stream_if_only_that_is_accepted(caller):
+def test_client_that_accepts_only_streams_gets_one(caller):
     reply = caller.request("ping", accept="text/event-stream")
     assert events(reply) == [{"jsonrpc": "2.0", "id": 7, "result": {}}]
 

@@ -587,7 +587,7 @@ def test_one_way_has_no_round_trip_fare(offers):
         assert all(tariff["roundtrip_locked"] is False for tariff in tariffs)
 
 
-def test_way_out_without_a_way_back_has_no_round_trip_fare(offers):
+def test_sailing_without_return_has_no_round_trip_fare(offers):
     found = offers.search(query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1)))
     assert {offer.direction for offer in found} == {"Outward"}
     assert not any(has_round_trip_fare(offer) for offer in found)

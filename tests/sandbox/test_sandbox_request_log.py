@@ -66,7 +66,7 @@ def test_requests_are_found_by_their_correlation_id(http):
     assert logged(http, correlation_id="c") == []
 
 
-def test_request_is_found_by_the_id_of_its_reply(http):
+def test_reply_id_finds_its_request(http):
     reply = http.get("/api/nothing")
     entries = logged(http, correlation_id=reply.headers[CORRELATION])
     assert [entry["status"] for entry in entries] == [404]
@@ -244,7 +244,7 @@ def test_page_asks_other_machines_for_the_token(http):
     assert http.get("/_sandbox/requests", headers=ELSEWHERE).status_code == 401
 
 
-def test_page_without_a_control_token_is_for_this_machine():
+def test_page_without_control_token_is_local():
     with Sandbox() as alone, httpx.Client(base_url=alone.base_url, verify=TLS, timeout=60) as http:
         assert http.get("/_sandbox/", headers=ELSEWHERE).status_code == 403
         assert http.get("/_sandbox/").status_code == 200

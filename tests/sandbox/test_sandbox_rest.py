@@ -221,21 +221,42 @@ def test_each_token_allows_its_operations(offline, operation, access):
 @pytest.mark.parametrize(
     ("operation", "arguments", "code"),
     [
-        ("bookings.get", {"id": "unknown"}, "NOT_FOUND"),
-        ("bookings.cancel_fee", {"id": "unknown"}, "NOT_FOUND"),
-        ("bookings.cancel", {"booking_id": "unknown"}, "NOT_FOUND"),
-        ("tickets.get", {"id": "unknown"}, "TICKET_NOT_FOUND"),
-        ("tickets.pdf", {"id": "unknown"}, "TICKET_NOT_FOUND"),
-        (
+        pytest.param("bookings.get", {"id": "unknown"}, "NOT_FOUND", id="bookings.get"),
+        pytest.param(
+            "bookings.cancel_fee", {"id": "unknown"}, "NOT_FOUND", id="bookings.cancel_fee"
+        ),
+        pytest.param(
+            "bookings.cancel", {"booking_id": "unknown"}, "NOT_FOUND", id="bookings.cancel"
+        ),
+        pytest.param("tickets.get", {"id": "unknown"}, "TICKET_NOT_FOUND", id="tickets.get"),
+        pytest.param("tickets.pdf", {"id": "unknown"}, "TICKET_NOT_FOUND", id="tickets.pdf"),
+        pytest.param(
             "tickets.mark_paid",
             {"id": "unknown", "external_payment_ref": "x"},
             "TICKET_NOT_FOUND",
+            id="tickets.mark_paid",
         ),
-        ("mcp.view_ticket", {"id": "unknown"}, "TICKET_NOT_FOUND"),
-        ("bookings.confirm", {"id": "unknown"}, "BOOKING_CONFIRM_ERROR"),
-        ("mcp.confirm_booking", {"id": "unknown"}, "BOOKING_CONFIRM_ERROR"),
-        ("tickets.cancel", {"ticket_id": "unknown"}, "TICKET_CANCEL_ERROR"),
-        ("mcp.cancel_ticket", {"ticket_id": "unknown"}, "TICKET_CANCEL_ERROR"),
+        pytest.param(
+            "mcp.view_ticket", {"id": "unknown"}, "TICKET_NOT_FOUND", id="mcp.view_ticket"
+        ),
+        pytest.param(
+            "bookings.confirm", {"id": "unknown"}, "BOOKING_CONFIRM_ERROR", id="bookings.confirm"
+        ),
+        pytest.param(
+            "mcp.confirm_booking",
+            {"id": "unknown"},
+            "BOOKING_CONFIRM_ERROR",
+            id="mcp.confirm_booking",
+        ),
+        pytest.param(
+            "tickets.cancel", {"ticket_id": "unknown"}, "TICKET_CANCEL_ERROR", id="tickets.cancel"
+        ),
+        pytest.param(
+            "mcp.cancel_ticket",
+            {"ticket_id": "unknown"},
+            "TICKET_CANCEL_ERROR",
+            id="mcp.cancel_ticket",
+        ),
     ],
 )
 def test_unknown_id_is_not_found(offline, operation, arguments, code):

@@ -164,7 +164,7 @@ def services(everywhere):
         yield first, second, everywhere
 
 
-def test_every_service_has_its_own_address_with_its_own_tokens(services):
+def test_no_two_services_share_address_or_token(services):
     assert len({sandbox.base_url for sandbox in services}) == 3
     tokens = [getattr(sandbox, name) for sandbox in services for name in GIVEN_TOKENS]
     assert len(set(tokens)) == 9

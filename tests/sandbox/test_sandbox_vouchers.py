@@ -107,7 +107,7 @@ def test_page_has_a_qr_code(family):
     assert len(page.images) == 1
 
 
-def test_round_trip_of_nine_travellers_fits_on_the_page(offline):
+def test_round_trip_of_nine_fits_on_the_page(offline):
     numbers = range(1, 10)
     party = [{**ADULT, "order": number} for number in numbers]
     guests = [{**GUEST, "last_name": f"Number{number} {'x' * 150}"} for number in numbers]
@@ -259,6 +259,6 @@ def test_boarding_is_before_departure(boarding):
     assert departs - boards == timedelta(minutes=minutes)
 
 
-def test_boarding_is_in_the_time_zone_of_the_port(boarding):
+def test_boarding_is_in_port_local_time(boarding):
     departs, boards, _ = boarding
     assert boards.utcoffset() == departs.utcoffset()

@@ -13,7 +13,7 @@ from tests.support.exchanges import caught
 from tests.transport.scripted import Service, serve
 
 
-def test_an_exchange_that_has_ended_shuts_no_connection_down():
+def test_ended_exchange_shuts_no_connection_down():
     connections = OpenConnections(is_ours=True, is_local_only=True)
     with Service(serve) as service, httpx.Client() as client:
         kept = []
@@ -73,5 +73,5 @@ def test_the_rest_of_a_body_is_not_read(body, error):
 
 
 @pytest.mark.usefixtures("error")
-def test_the_iterator_of_a_body_ends_before_the_response(body):
+def test_body_iterator_ends_before_the_response(body):
     assert body.ends == ["iterator", "response"]

@@ -468,13 +468,24 @@ def test_a_client_that_makes_no_call_loads_little():
     assert loaded.isdisjoint({"httpx", "httpcore", "tenacity", "aiohttp", "certifi"})
 
 
-def test_a_search_loads_no_httpx(ferry_sandbox):
-    program = SEARCHED_ASYNC.format(
-        token=ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        arguments=search_arguments(),
-    )
-    loaded = loaded_after(program)
+@pytest.fixture
+def loaded_after_search(ferry_sandbox):
+    """Returns which modules a program has loaded that searches in the local service."""
+
+    def run(program):
+        return loaded_after(
+            program.format(
+                token=ferry_sandbox.token,
+                base_url=ferry_sandbox.base_url,
+                arguments=search_arguments(),
+            )
+        )
+
+    return run
+
+
+def test_a_search_loads_no_httpx(loaded_after_search):
+    loaded = loaded_after_search(SEARCHED_ASYNC)
     assert "ferry_sdk._transport.http11.async_client" in loaded
     assert loaded.isdisjoint({"httpx", "httpx2", "aiohttp"})
 
@@ -486,10 +497,5 @@ with ferry_sdk.Ferry({token!r}, base_url={base_url!r}) as ferry:
 """
 
 
-def test_a_sync_search_loads_no_jar_of_cookies(ferry_sandbox):
-    program = SEARCHED_SYNC.format(
-        token=ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        arguments=search_arguments(),
-    )
-    assert loaded_after(program).isdisjoint({"http.cookiejar", "httpx"})
+def test_a_sync_search_loads_no_jar_of_cookies(loaded_after_search):
+    assert loaded_after_search(SEARCHED_SYNC).isdisjoint({"http.cookiejar", "httpx"})
