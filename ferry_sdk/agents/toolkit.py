@@ -224,7 +224,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                 toolkit.forget_refusals()
             ```
         """
-        self._runner.writes.refusals.clear()
+        self._runner.writes.approvals.refusals.clear()
 
 
 class Toolkit(AnyToolkit[Ferry, bool, Answer]):
@@ -429,7 +429,7 @@ def put_question(toolkit: AsyncToolkit, request: ApprovalRequest) -> None:
         RefusedError: Other questions were put meanwhile, and too many are not approved.
     """
     writes = _runner_of(toolkit).writes
-    writes.refusals.put(request, writes.clock())
+    writes.approvals.refusals.put(request, writes.approvals.clock())
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.trips.searches import print_trips
+from ferry_sdk.cli.trips.trip_table import print_trips
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:

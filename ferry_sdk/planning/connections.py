@@ -239,7 +239,8 @@ class ConnectionPlan(TripPlan):
         return [
             (route, company)
             for route, company in super()._route_companies(routes)
-            if company not in self._graph.companies or company in self._graph.sailed_by(route)
+            if company not in self._graph.companies
+            or company in self._graph.companies_to_ask(route)
         ]
 
     def _ask_round(self) -> bool:

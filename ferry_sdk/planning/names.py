@@ -66,11 +66,17 @@ _LEAST_SIMILARITY: Final = 0.72
 _LONGEST_NAME: Final = 300
 """Characters of a name that are compared; the time of `unicodedata.normalize` can be quadratic."""
 
-_NAMES: dict[str, list[str]] = data_beside(__file__, "aliases.json")
-_ALIASES: Final[dict[str, str]] = {}
-"""A name that the service has, by a name that it has in none of its languages."""
-for _name, _aliases in _NAMES.items():
-    _ALIASES.update(dict.fromkeys(_aliases, _name))
+
+def _load_aliases() -> dict[str, str]:
+    """Return a name that the service has, by a name that it has in none of its languages."""
+    aliases_by_name: dict[str, list[str]] = data_beside(__file__, "aliases.json")
+    name_by_alias: dict[str, str] = {}
+    for name, aliases in aliases_by_name.items():
+        name_by_alias.update(dict.fromkeys(aliases, name))
+    return name_by_alias
+
+
+_ALIASES: Final = _load_aliases()
 
 
 @lru_cache(maxsize=4096)

@@ -172,7 +172,7 @@ class RouteGraph:
             stops.append(code if port is None else PortOfCall.of(code, port.name))
         return sailing.model_copy(update={"stops": tuple(stops)})
 
-    def sailed_by(self, route: Route) -> tuple[str, ...]:
+    def companies_to_ask(self, route: Route) -> tuple[str, ...]:
         """Return the companies to ask for a route.
 
         The companies that a search has found there come first. Those whose departures could not be

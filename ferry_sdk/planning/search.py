@@ -237,7 +237,7 @@ class TripPlan:
         if self._request.companies is None:
             pairs: list[tuple[Route, str]] = []
             for route in routes:
-                pairs += [(route, company) for company in self._graph.sailed_by(route)]
+                pairs += [(route, company) for company in self._graph.companies_to_ask(route)]
             return pairs
         # A company that the caller names is asked, even if no catalogue says that it sails.
         companies = dict.fromkeys(self._name_of(company) for company in self._request.companies)

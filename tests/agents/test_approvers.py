@@ -152,7 +152,7 @@ class RefusingPerson:
         self.set_clock(0.0)
 
     def set_clock(self, seconds):
-        runner_of(self.toolkit).writes.clock = lambda: seconds
+        runner_of(self.toolkit).writes.approvals.clock = lambda: seconds
 
     def refuse(self, arguments, *, times):
         """Call for a booking so often; return how often the person was asked."""

@@ -96,23 +96,23 @@ def test_a_code_is_refused_the_second_time(toolkit, ferry_sandbox, booking_id):
 @pytest.fixture
 def coded_at_zero(toolkit, booking_id):
     """A confirmation whose code was issued when the clock showed 0."""
-    runner_of(toolkit).writes.clock = lambda: 0.0
+    runner_of(toolkit).writes.approvals.clock = lambda: 0.0
     return with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
 
 
 def test_a_code_is_valid_for_five_minutes(toolkit, coded_at_zero):
-    runner_of(toolkit).writes.clock = lambda: 299.0
+    runner_of(toolkit).writes.approvals.clock = lambda: 299.0
     toolkit.do("bookings_confirm", **coded_at_zero)
 
 
 def test_a_code_is_refused_after_five_minutes(toolkit, coded_at_zero):
-    runner_of(toolkit).writes.clock = lambda: 301.0
+    runner_of(toolkit).writes.approvals.clock = lambda: 301.0
     toolkit.fail("bookings_confirm", "code_invalid", **coded_at_zero)
 
 
 def test_a_late_approval_is_refused(toolkit, sending_nothing):
     def slowly(_):
-        runner_of(toolkit).writes.clock = lambda: 1e12
+        runner_of(toolkit).writes.approvals.clock = lambda: 1e12
         return True
 
     runner_of(toolkit).approve = slowly

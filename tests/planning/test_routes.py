@@ -155,7 +155,7 @@ class TestFailures:
         assert len(graph.unread) == len(new_ferry.mcp.companies())
         assert not graph.is_complete
         (route,) = new_ferry.routes.find("Genoa", "Tunis")
-        assert {*graph.unread} <= {*graph.sailed_by(route)}
+        assert {*graph.unread} <= {*graph.companies_to_ask(route)}
 
     @pytest.mark.parametrize(
         "broken",

@@ -7,8 +7,8 @@ A code is no proof of approval: an agent can give it back without having asked a
 2. The second call, with the code, uses it up, and the write is sent. If the price has changed in
    between, the code is for another request and is refused.
 
-`Refusals` counts the questions that a person has not approved, so that an agent cannot wear them
-down by asking again.
+Every write calls `Approvals.ask`. `Refusals` counts the questions that a person has not approved,
+so that an agent cannot wear them down by asking again.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError
+from ferry_sdk.agents.policy.audit import CallHandler, ToolCall
 from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.write_plan import WritePlan
 from ferry_sdk.agents.tools.sanitize import name_key
 
 VALID_FOR = 300.0
@@ -231,3 +234,103 @@ class Refusals:
 def _still_counts(until: float, now: float) -> bool:
     # A stored moment may be from before the machine started, and with it its clock.
     return until - _REMEMBERED_FOR <= now < until
+
+
+def approval_request(tool: str, plan: WritePlan, subject: Mapping[str, str]) -> ApprovalRequest:
+    """Return the request for the approval of a planned write; it is valid from now on."""
+    return ApprovalRequest(
+        tool=tool,
+        summary=plan.summary,
+        amount=plan.amount,
+        currency=plan.currency,
+        subject=subject,
+        expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
+        travellers=plan.travellers,
+        contact=plan.contact,
+        arguments_digest=digest_of(plan.arguments),
+    )
+
+
+class Approvals:
+    """The approvals of a toolkit's writes; safe to share between threads.
+
+    Attributes:
+        refusals: The questions that a person has not approved.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.clock: Callable[[], float] = monotonic
+        self.refusals: Refusals = Refusals(state)
+        self._codes = Codes(state)
+        self._fingerprint = state.fingerprint
+
+    def ask(
+        self,
+        call: ToolCall,
+        request: ApprovalRequest,
+        approve: Approve | str | None,
+        *,
+        code: str | None,
+    ) -> Generator[CallHandler, Any, ApprovalRequest | Answer | None]:
+        """Return None if a write is approved, else what a person has to approve.
+
+        Args:
+            call: The call that makes the write.
+            request: What a person has to approve.
+            approve: A function that asks a person; the digest of the request that they have
+                approved before; `postpone` to return the request; or None to use codes.
+            code: The confirmation code of the call.
+
+        Raises:
+            RefusedError: The write is not approved.
+        """
+        if approve is postpone:
+            self.refusals.check(request, self.clock())
+            return request
+
+        if approve is None:
+            call.approval = "code"
+            return self._use_code(request, code, self.clock())
+
+        call.approval = "callback"
+        if isinstance(approve, str):
+            if approve != request.digest:
+                raise RefusedError("other_request")
+            self.refusals.approve(request, self.clock())
+            return None
+
+        yield from self._ask_person(call, request, approve)
+        return None
+
+    def _use_code(self, request: ApprovalRequest, code: str | None, now: float) -> Answer | None:
+        """Return None if a code approves a request; without one, the answer that holds a code."""
+        binding = self._fingerprint(request.digest)
+        if code is None:
+            return approval_answer(request, self._codes.issue(binding, now + VALID_FOR))
+        self._codes.use(code, binding, now)
+        return None
+
+    def _ask_person(
+        self, call: ToolCall, request: ApprovalRequest, approve: Approve
+    ) -> Generator[CallHandler, Any, None]:
+        """Ask a person, and record their answer.
+
+        Raises:
+            RefusedError: They decline, must not be asked again, or answer too late.
+        """
+        until = self.clock() + VALID_FOR
+        self.refusals.put(request, self.clock())
+        try:
+            approval = yield CallHandler(approve, request)
+        except Exception as error:
+            # It may be how a framework suspends the program, such as LangGraph's interrupt().
+            call.approver_error = error
+            raise
+
+        if approval is not True:
+            self.refusals.add(request, self.clock())
+            raise RefusedError("declined")
+        self.refusals.approve(request, self.clock())
+        if self.clock() >= until:
+            raise RefusedError("approval_expired")

@@ -6,7 +6,7 @@
    refuses it if it is in progress or done. If it may have happened before, nothing is sent:
    `_recover` reads what has become of it.
 2. `Confirm.plan` reads the price, 12.32 EUR, which is counted against the limit.
-3. `_ask_approval` asks the person, or issues a code for them. The call ends here if it only
+3. `Approvals.ask` asks the person, or issues a code for them. The call ends here if it only
    previews the write, or if it has no code yet.
 4. The plan checks again what may have changed while the person decided. Then `_mark_sent` registers
    that the write may happen, even if the process ends from here on.
@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from typing import Any
 
-from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.agents.policy.answers import (
     NEXT_STEPS,
     TEXTS,
@@ -33,16 +32,12 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
-    VALID_FOR,
     ApprovalRequest,
+    Approvals,
     Approve,
-    Codes,
-    Refusals,
-    approval_answer,
-    digest_of,
-    postpone,
+    approval_request,
 )
-from ferry_sdk.agents.policy.audit import CallHandler, Invoke, ToolCall, ToolEffect
+from ferry_sdk.agents.policy.audit import Invoke, ToolCall, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Hold
 from ferry_sdk.agents.policy.changes import Cancel, Confirm, Replace, change_view
 from ferry_sdk.agents.policy.creation import Create
@@ -82,17 +77,15 @@ class Writes:
 
     Attributes:
         duplicates: The writes made so far.
-        refusals: The questions that a person has not approved.
+        approvals: Asks for approval, and knows what a person has refused.
         state: What the writes share.
-        clock: A monotonic clock, in seconds.
     """
 
     def __init__(self, store: State, budget: Budget, now: Callable[[], float]) -> None:
         self._store = store
-        self.refusals: Refusals = Refusals(store)
+        self.approvals: Approvals = Approvals(store)
         self.state: ToolkitState = ToolkitState(store, budget, now)
         self.duplicates: Duplicates = self.state.duplicates
-        self.clock: Callable[[], float] = monotonic
         self._writes: Mapping[str, AnyWrite] = {
             "bookings.create": Create(self.state),
             "bookings.confirm": Confirm(self.state, "booking_id"),
@@ -100,7 +93,6 @@ class Writes:
             "tickets.cancel": Cancel(self.state, "ticket_id"),
             "bookings.change": Replace(self.state),
         }
-        self._codes = Codes(store)
 
     def perform(
         self, call: ToolCall, operation: str, arguments: Arguments, approve: Approve | str | None
@@ -134,7 +126,14 @@ class Writes:
                 hold = plan.count()
                 self.duplicates.update(identity.key, hold)
 
-            answer = yield from self._ask_approval(registered, plan, approve)
+            call.amount = plan.amount
+            call.currency = plan.currency
+            answer = yield from self.approvals.ask(
+                call,
+                approval_request(call.tool, plan, identity.subject),
+                approve,
+                code=arguments.confirmation_code,
+            )
             if answer is None:
                 yield from plan.check()
                 self._mark_sent(registered, plan, hold)
@@ -145,68 +144,6 @@ class Writes:
         if answer is not None:
             return answer
         return (yield from self._send(registered, plan, hold))
-
-    def _ask_approval(
-        self, registered: Registered, plan: WritePlan, approve: Approve | str | None
-    ) -> Generator[CallHandler, Any, ApprovalRequest | Answer | None]:
-        """Return None if the write is approved, else what a person has to approve.
-
-        The approval is postponed (`preview`), a code (None), the digest of the request that a
-        person has approved, or a function that asks them.
-        """
-        call = registered.call
-        call.amount = plan.amount
-        call.currency = plan.currency
-        until = self.clock() + VALID_FOR
-        request = ApprovalRequest(
-            tool=call.tool,
-            summary=plan.summary,
-            amount=plan.amount,
-            currency=plan.currency,
-            subject=registered.identity.subject,
-            expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
-            travellers=plan.travellers,
-            contact=plan.contact,
-            arguments_digest=digest_of(plan.arguments),
-        )
-
-        if approve is postpone:
-            self.refusals.check(request, self.clock())
-            return request
-
-        if approve is None:
-            call.approval = "code"
-            return self._use_code(request, registered.arguments.confirmation_code, until)
-
-        call.approval = "callback"
-        if isinstance(approve, str):
-            if approve != request.digest:
-                raise RefusedError("other_request")
-            self.refusals.approve(request, self.clock())
-            return None
-
-        self.refusals.put(request, self.clock())
-        try:
-            approval = yield CallHandler(approve, request)
-        except Exception as error:
-            # It may be how a framework suspends the program, such as LangGraph's interrupt().
-            call.approver_error = error
-            raise
-        if approval is not True:
-            self.refusals.add(request, self.clock())
-            raise RefusedError("declined")
-        self.refusals.approve(request, self.clock())
-        if self.clock() >= until:
-            raise RefusedError("approval_expired")
-        return None
-
-    def _use_code(self, request: ApprovalRequest, code: str | None, until: float) -> Answer | None:
-        """Return None if a code approves a request; without one, the answer that holds a code."""
-        binding = self.state.fingerprint(request.digest)
-        if code is None:
-            return approval_answer(request, self._codes.issue(binding, until))
-        self._codes.use(code, binding, self.clock())
-        return None
 
     def _mark_sent(self, registered: Registered, plan: WritePlan, hold: Hold) -> None:
         """Register a write that may happen from here on, even if the process ends."""

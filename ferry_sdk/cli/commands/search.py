@@ -19,12 +19,12 @@ from ferry_sdk.cli.trips.searches import (
     describe_next_days,
     describe_nothing,
     find_trips,
-    print_trips,
     report_members,
     search_members,
     trip_members,
     warn_of_missing,
 )
+from ferry_sdk.cli.trips.trip_table import print_trips
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.planning.trips import TripSearch, ways_of

@@ -8,7 +8,8 @@ from typing import Final
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.output import amount_member, members_of, print_table, time_of
-from ferry_sdk.cli.trips.searches import Search, day_format, hours_of, trip_members
+from ferry_sdk.cli.trips.searches import Search, trip_members
+from ferry_sdk.cli.trips.trip_table import day_format, hours_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk._runtime.clock import Date
-from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import CommandError, Exit
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
-from ferry_sdk.cli.terminal.output import members_of, print_table, time_of, warn
+from ferry_sdk.cli.terminal.output import members_of, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
 from ferry_sdk.planning.results import (
@@ -28,7 +26,7 @@ from ferry_sdk.planning.results import (
     UnreadableAnswer,
     describe_unreadable,
 )
-from ferry_sdk.planning.trips import Trip, TripSearch, ways_of
+from ferry_sdk.planning.trips import Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch, match_called
 from ferry_sdk.resources.arguments import ReservationTypeName
 
@@ -167,53 +165,6 @@ def parse_reservation_type(value: str) -> ReservationTypeName | None:
     if kind == "ALL":
         return None
     return cast("ReservationTypeName", kind)
-
-
-def print_trips(trips: Sequence[Trip]) -> None:
-    """Print a numbered table of trips."""
-    ways = [way for trip in trips for way in ways_of(trip)]
-    departures = [way.depart_at for way in ways]
-    arrivals = [way.arrive_at for way in ways]
-    day, year = day_format([*departures, *arrivals])
-
-    rows = [(number, *_cells(trip, day)) for number, trip in enumerate(trips, 1)]
-    first = trips[0]
-    back = [] if first.back is None else ["back"]
-    heads = ("#", "leaves", "arrives", "takes", "company", *back, "price from")
-    title = f"{first.outward.depart_name} → {first.outward.arrive_name}{year}"
-    print_table(heads, rows, right=("#", "takes", "price from"), title=title)
-
-
-def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
-    """Return the format of days, and what a title adds: the year, if all of them share it."""
-    years = {at.year for at in moments}
-    if len(years) == 1:
-        return "%a %d %b", f", {years.pop()}"
-    return "%a %d %b %Y", ""
-
-
-def _cells(trip: Trip, day: str) -> tuple[str, ...]:
-    """Return a row of the table; `day` is the format of a day."""
-    way = trip.outward
-    cells = [_leaves(way, day), _arrives(way), hours_of(way.travel_time), way.company.name]
-    if trip.back is not None:
-        cells.append(f"{_leaves(trip.back, day)} → {_arrives(trip.back)}, {trip.back.company.name}")
-    cells.append(money(trip.price, trip.currency))
-    return tuple(cells)
-
-
-def _leaves(way: Availability, day: str) -> str:
-    return f"{way.depart_at:{day} %H:%M}"
-
-
-def _arrives(way: Availability) -> str:
-    return time_of(way.arrive_at, way.depart_at)
-
-
-def hours_of(duration: timedelta) -> str:
-    """Format a duration in hours and minutes."""
-    hours, minutes = divmod(duration // timedelta(minutes=1), 60)
-    return f"{hours}:{minutes:02}"
 
 
 def warn_of_missing(report: SearchReport) -> None:
