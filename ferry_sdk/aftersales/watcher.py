@@ -276,6 +276,7 @@ class Watcher:
                 before=before,
             )
             yield Item(event)
+
         is_unchanged = entry.is_recorded and not kinds and before == after
         entry.before = after
         entry.reported_stage = after.stage

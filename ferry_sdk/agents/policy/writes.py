@@ -176,6 +176,7 @@ class Writes:
                 return unknown_answer(call.correlation_id, booking_id)
 
             call.is_sent = False
+            # The new booking was made, and the old one stands: that is a result.
             if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
                 order: Any = error.order
                 with self._store.transaction():

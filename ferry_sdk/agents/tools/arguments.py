@@ -259,14 +259,12 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
     errors.sort(key=_is_no_unknown_name)  # a wrong name explains others
 
-    # From the last to the first, so that of several errors at one place the first is reported.
     problems: dict[str, str] = {}
-    for err in reversed(errors):
+    for err in errors:
         problem = _PROBLEMS.get(err["type"], err["msg"].removeprefix("Value error, "))
-        problems[_path(err["loc"])] = problem
-    first_problems = [*reversed(problems.items())][:_MOST_PROBLEMS]
+        problems.setdefault(_path(err["loc"]), problem)  # of several at one place, the first
 
-    (field, problem), *others = first_problems
+    (field, problem), *others = [*problems.items()][:_MOST_PROBLEMS]
     texts = [problem, *(f"{name}: {text}" for name, text in others)]
     raise InvalidInputError("; ".join(texts), field=field)
 
