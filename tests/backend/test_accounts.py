@@ -437,7 +437,7 @@ def test_last_used_catalogues_are_kept(clients, accounts):
     assert kept == [[(accounts.north, None), (accounts.north, "fr")]] * 3
 
 
-@LONG  # the test above shows which routes are kept
+@pytest.mark.slow
 @pytest.mark.usefixtures("_two_kept")
 def test_kept_routes_are_not_read_again(clients, accounts):
     first, second = pair(clients, accounts)

@@ -85,6 +85,7 @@ def test_every_line_of_a_use_of_postgresql(postgres, use, kind):
     mostly_long(
         [
             pytest.param("file", 29, id="file"),
+            pytest.param("file", 13, id="file, more lines"),
             pytest.param("memory", 3, id="memory"),
         ]
     ),
