@@ -21,7 +21,7 @@ def asked():
 def toolkit(toolkit_of, asked):
     """Return a toolkit whose person refuses everything, and whose clock stands still."""
     toolkit = toolkit_of(writes=True, approve=asked.append)  # None approves nothing
-    runner_of(toolkit).writes.clock = lambda: 0.0
+    runner_of(toolkit).writes.approvals.clock = lambda: 0.0
     return toolkit
 
 
@@ -81,7 +81,7 @@ def test_a_tool_asks_ten_questions_without_approval(toolkit, asked, refused_ofte
 
 
 def test_questions_count_for_ten_minutes(toolkit, asked, refused_often):
-    runner_of(toolkit).writes.clock = lambda: 601.0
+    runner_of(toolkit).writes.approvals.clock = lambda: 601.0
     toolkit.fail("bookings_create", "declined", **order(toolkit.sailings()[0]))
     assert len(asked) == _MAX_QUESTIONS + 1
 
