@@ -23,6 +23,7 @@ def read_exports(lines):
     return dict(word.split("=", 1) for _, word in words)
 
 
+@pytest.mark.slow
 def test_sandbox_runs_until_it_is_interrupted(tmp_path):
     command = [*SANDBOX, "--organisation-token", "it's $HOME"]
     with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, new=True) as process:

@@ -171,5 +171,6 @@ def test_jedi_follows_chains(code, wanted):
     assert wanted in names(read_file(code))
 
 
+@pytest.mark.slow
 def test_list_of_a_session_knows_its_records():
     assert names(read_session("records[0].")) == {"field", "index", "problem", "raw"}

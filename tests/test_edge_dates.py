@@ -86,6 +86,7 @@ def read_or_fail(read):
         read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edge", mostly_long(EDGES))
 def test_extreme_date_stops_nothing(ferry_sandbox, tmp_path, edge):
     know_routes(ferry_sandbox)

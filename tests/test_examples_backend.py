@@ -186,6 +186,7 @@ def test_voucher_is_served_once_it_is_ready(visit, ferry_sandbox):
     visit(steps)
 
 
+@pytest.mark.slow
 def test_failed_tickets_release_the_money(visit, ferry_sandbox, payments):
     sent = {}
     ferry_sandbox.clock.freeze()
@@ -235,6 +236,7 @@ def test_money_for_some_tickets_awaits_a_person(visit, ferry_sandbox, payments, 
     assert [*payments.states.values()] == ["authorised"]
 
 
+@pytest.mark.slow
 def test_order_of_unknown_outcome_is_not_repeated(visit, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     ids = []

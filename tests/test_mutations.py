@@ -12,6 +12,7 @@ def test_tests_of_a_module_are_files(module):
         assert [test for test in stage if not (ROOT / test).is_file()] == []
 
 
+@pytest.mark.slow
 def test_equivalent_mutations_can_be_made():
     keys = set()
     for module in TESTS:

@@ -188,6 +188,7 @@ assert not [model for model in models if model.__pydantic_complete__]
 """
 
 
+@pytest.mark.slow
 def test_import_of_the_records_builds_none():
     loaded_after(RECORDS)
 
@@ -206,6 +207,7 @@ def loaded_by_a_read():
         return loaded_after(READ.format(token=sandbox.token, base_url=sandbox.base_url))
 
 
+@pytest.mark.slow
 def test_read_loads_no_http_library(loaded_by_a_read):
     assert not {"httpx", "aiohttp"} & loaded_by_a_read
 

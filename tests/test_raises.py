@@ -440,6 +440,7 @@ def test_page_with_errors_is_in_an_area():
     assert pages <= covered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("area", mostly_long(["writes", "client", "services"]))
 def test_call_raises_what_it_names(area, ferry_sandbox, tmp_path, look_once):
     """Each call of an area raises all errors that its docstring names, and no other."""

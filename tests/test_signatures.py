@@ -38,11 +38,13 @@ def test_stubs_are_what_the_script_writes():
     signatures.main("--check")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stubs")
 def test_check_accepts_new_stubs():
     signatures.main("--check")
 
 
+@pytest.mark.slow
 def test_check_names_a_stub_that_differs(stubs):
     stub = stubs / "raw.pyi"
     stub.write_text(stub.read_text("utf-8").replace("booking_id: str", "id: str"), "utf-8")
@@ -79,6 +81,7 @@ for name in ferry_sdk.__all__:
 """
 
 
+@pytest.mark.slow
 def test_signature_of_a_record_shows_its_fields():
     ended = subprocess.run(
         [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True

@@ -444,6 +444,7 @@ def watched(count, rate, urgent):
 
 
 class TestManyBookings:
+    @pytest.mark.slow
     def test_most_urgent_are_read_first(self, watched, urgent):
         service, _ = watched
         assert {name for _, name in service.reads[: len(urgent)]} == urgent.keys()

@@ -349,6 +349,7 @@ def test_strict_schemas_allow_null_for_optional_arguments(offered):
             assert part["description"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "program"),
     [

@@ -70,6 +70,7 @@ def test_connections_come_with_the_number_of_unreadable_sailings(toolkit):
     assert "of availability.search could not be read" in notes(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("broken_journey")
 def test_unreadable_journey_is_not_said_to_be_none(toolkit):
     ends = {"origin": "Genoa", "destination": "Palermo"}
@@ -79,6 +80,7 @@ def test_unreadable_journey_is_not_said_to_be_none(toolkit):
     assert "No company is known" not in notes(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("broken_journey")
 def test_empty_day_is_not_said_to_be_certain(toolkit, ferry_sandbox):
     ferry_sandbox.faults.add("refused", "availability.search", times=None, status=404)
@@ -94,6 +96,7 @@ def test_ports_come_with_the_number_of_unreadable_ones(toolkit):
     assert "so ports may be missing" in notes(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("broken_port")
 def test_refused_place_says_that_ports_are_unreadable(toolkit):
     answer = toolkit.call("trips_find", query(origin="Atlantis City"))

@@ -371,6 +371,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detail", mostly_long(["full", "short"]))
 @given(anything=json_values, text=st.text())
 def test_open_fields_match_the_schema(detail, anything, text):

@@ -384,6 +384,7 @@ def files(accounts, folder):
 class TestFilesOfRoutes:
     """The files of `route_cache`, which both accounts have in one folder."""
 
+    @pytest.mark.slow
     def test_each_account_has_its_own_file(self, files):
         assert len(files) == 2
 
@@ -399,6 +400,7 @@ class TestFilesOfRoutes:
         assert SOUTH in {route.depart_name for route in view.routes.find()}
         assert len(accounts.tokens) == before, "the files have all routes"
 
+    @pytest.mark.slow
     def test_account_of_a_function_has_no_file(self, clients, accounts, folder, files):
         before = len(accounts.tokens)
         ferry, _ = pair(clients, accounts, route_cache=folder)
@@ -407,6 +409,7 @@ class TestFilesOfRoutes:
         assert len(accounts.tokens) > before
 
 
+@pytest.mark.slow
 def test_routes_of_a_function_go_with_its_view(clients, accounts):
     ferry, _ = pair(clients, accounts)
     view = ferry.with_options(token=lambda: accounts.south)
@@ -423,6 +426,7 @@ def _two_kept(monkeypatch):
     monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_two_kept")
 def test_last_used_catalogues_are_kept(clients, accounts):
     first, second = pair(clients, accounts)

@@ -41,6 +41,7 @@ WORDS = {
 """What the library has to say."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", mostly_long(PLACE_NAMES))
 def test_a_closed_loop_ends_calls_quietly(place):
     with Service(PLACES[place]) as service:

@@ -319,6 +319,7 @@ def late():
 """
 
 
+@pytest.mark.slow
 def test_a_call_at_the_end_of_the_interpreter(ferry_sandbox, booking_id):
     program = AT_THE_END.format(
         token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, booking_id=booking_id

@@ -104,6 +104,7 @@ def short_loops(ferry):
     return {asyncio.run(journey(ferry)) for _ in range(10)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_switches")
 @pytest.mark.parametrize(
     "threads",
@@ -146,6 +147,7 @@ def run_loops(run, ferry):
     return loops
 
 
+@pytest.mark.slow
 @each_loop
 def test_ended_loops_are_forgotten(ferry, run):
     loops = run_loops(run, ferry)
@@ -155,6 +157,7 @@ def test_ended_loops_are_forgotten(ferry, run):
     assert [loop() for loop in loops] == [None] * 4
 
 
+@pytest.mark.slow
 @each_loop
 def test_connections_of_ended_loops_are_closed(ferry, ferry_sandbox, run):
     run_loops(run, ferry)

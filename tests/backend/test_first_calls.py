@@ -74,6 +74,7 @@ def calls(ferry, folder):
     yield "trips.search", {**trip, "on": DAY}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # hundreds of calls, and many wait for their next attempt
 @pytest.mark.parametrize(
     ("kind", "first"),
@@ -133,6 +134,7 @@ def interrupted_first_calls(kind, *values):
     return sum(result["first"] != "done" for result in results)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize("step", mostly_long([211, 1], ids=str))
@@ -157,6 +159,7 @@ def test_a_signalled_first_call_can_be_repeated(record_property):
     record_property("signals in a first call", signals)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)  # two processes for each module
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize(
@@ -210,6 +213,7 @@ asyncio.run(main())
 """A program whose event loops or whose threads are not as usual."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", mostly_long(["no threads", "policy"]))
 def test_a_first_call_in_an_awkward_program(kind):
     with Service(serve) as service:
@@ -235,6 +239,7 @@ def late_imports(path):
                 yield node.lineno
 
 
+@pytest.mark.slow
 def test_no_signal_interrupts_a_late_import():
     package = Path(ferry_sdk.__file__).parent
     late = []

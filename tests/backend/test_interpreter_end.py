@@ -40,6 +40,7 @@ if "atexit" in sys.argv:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     mostly_long(

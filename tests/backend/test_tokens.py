@@ -82,10 +82,12 @@ def check_one_renewal(ferry, tokens):
     assert tokens.calls == 2
 
 
+@pytest.mark.slow
 def test_a_crowd_makes_one_renewal(any_clients, ferry_sandbox, tokens):
     check_one_renewal(any_clients(tokens, base_url=ferry_sandbox.base_url), tokens)
 
 
+@pytest.mark.slow
 def test_a_crowd_awaits_one_renewal(portal, ferry_sandbox, tokens):
     aferry = AsyncFerry(tokens.awaited, base_url=ferry_sandbox.base_url)
     with Waiting(aferry, portal) as ferry:

@@ -60,6 +60,7 @@ def lost_booking(ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lost_booking")
 def test_lost_booking_is_not_to_be_repeated(cli, ferry_sandbox, book):
     message = cli(*book, code=5).err
@@ -503,6 +504,7 @@ def test_voucher_replaces_no_existing_file_of_a_folder(cli, ticket, existing_vou
     assert existing_voucher.read_text("utf-8") == "mine"
 
 
+@pytest.mark.slow
 def test_voucher_replaces_a_file_with_force(cli, ticket, existing_voucher):
     cli("voucher", ticket, "--force")
     assert existing_voucher.read_bytes().startswith(b"%PDF-")

@@ -69,6 +69,7 @@ def test_misspelt_command_has_a_suggestion(cli):
     assert "Did you mean 'search'?" in cli("serch", code=2).err
 
 
+@pytest.mark.slow
 def test_help_imports_neither_a_client_nor_a_command():
     program = """
 import sys

@@ -235,6 +235,7 @@ def test_trips_leave_at_the_time_or_later(cli):
     assert min(trip["depart_at"][11:16] for trip in trips) >= "12:00"
 
 
+@pytest.mark.slow
 def test_time_after_the_last_sailing_is_named(cli):
     assert "at 23:30 or later" in cli("search", *SEARCH, "--at", "23:30", code=4).err
 
@@ -283,6 +284,7 @@ def itineraries(service):
         return ferry.trips.connections("Barcelona", "Tunis", on=DAY, passengers=TRAVELLERS[:1])
 
 
+@pytest.mark.slow
 def test_connections_are_a_table_of_separate_tickets(run_once, itineraries):
     title, _, *rows = run_once(*BY_PORT).out.splitlines()
     assert title.endswith(f", {DAY:%Y}, separate tickets: nobody is bound to wait")
@@ -334,6 +336,7 @@ def test_known_routes_are_not_read_again(cli, ferry_sandbox):
     assert ferry_sandbox.counters.requests == {"availability.search": 2}
 
 
+@pytest.mark.slow
 def test_routes_are_read_once_a_day(cli, ferry_sandbox, cache):
     (file,) = cache.iterdir()
     file.unlink()

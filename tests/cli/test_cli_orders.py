@@ -205,6 +205,7 @@ def test_lost_second_booking_is_resumed(cli, ferry_sandbox, party, url):
     assert f"run `ferry orders resume {order.id}`" in message
 
 
+@pytest.mark.slow
 def test_birthday_between_two_sailings_is_refused(cli, ferry, ferry_sandbox, party, tmp_path, url):
     adult = later.TRAVELLERS[:1]
     itineraries = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=adult)

@@ -49,6 +49,7 @@ def interrupted_scan(cli, ferry_sandbox):
     return ended
 
 
+@pytest.mark.slow
 def test_scan_counts_what_failed(interrupted_scan):
     document = interrupted_scan.document
     assert (document["folder"], document["report"]["size"]) == ("fares", 20)
@@ -66,6 +67,7 @@ def test_scan_asks_what_is_missing(cli, ferry_sandbox, tmp_path, interrupted_sca
     assert len(searches(tmp_path / "fares")) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interrupted_scan")
 def test_scan_of_another_party_wants_another_folder(cli):
     message = cli(*INTO, "--child", "9M", code=3).err
@@ -107,6 +109,7 @@ def other_service():
         yield {"FERRY_BASE_URL": other.base_url, "FERRY_TOKEN": other.token}
 
 
+@pytest.mark.slow
 def test_service_that_differs_exits_with_1(cli, tmp_path, other_service):
     file = tmp_path / "profile.json"
     shown = cli("conform", "--profile", str(file), code=1, **other_service)
@@ -123,6 +126,7 @@ def test_profile_makes_a_service_that_differs_likewise(cli, tmp_path):
     assert document["conformance"]["profile"] == PROFILE
 
 
+@pytest.mark.slow
 def test_conform_books_with_consent_alone(cli, ferry_sandbox):
     assert "--yes" in cli("conform", *BOOK[:-1], code=2).err
     assert effects(ferry_sandbox) == []
@@ -134,6 +138,7 @@ def test_options_of_a_booking_need_each_other(cli, ferry_sandbox, words):
     assert effects(ferry_sandbox) == []
 
 
+@pytest.mark.slow
 def test_conform_cancels_its_booking(cli, ferry_sandbox):
     document = cli("conform", *BOOK, "--json").document["conformance"]
     verdicts = {row["verdict"] for row in document["rows"] if row["id"].startswith("created")}

@@ -23,6 +23,7 @@ def test_search_warns_of_unreadable_sailings(cli, broken_fares):
     assert "warning: 1 record of availability.search could not be read" in ended.err
 
 
+@pytest.mark.slow
 def test_document_of_a_search_names_unreadable_sailings(cli, broken_fares):
     report = cli("search", *STRAIT, "--json").document["report"]
     (answer,) = report["unreadable"]
@@ -64,19 +65,23 @@ class TestRoutes:
         fault = {"field": "journey_id", "index": index, "times": None}
         ferry_sandbox.faults.add("missing_field", "catalogue.journeys", **fault)
 
+    @pytest.mark.slow
     def test_search_says_that_the_route_is_not_known(self, cli):
         ended = cli("search", "Genoa", "Palermo", *STRAIT[2:], code=3)
         assert "it is not known whether a company sails from Genoa to Palermo" in ended.err
         assert "1 record of catalogue.journeys could not be read" in ended.err
 
+    @pytest.mark.slow
     def test_document_says_that_the_route_is_not_known(self, cli):
         error = cli("search", "Genoa", "Palermo", *STRAIT[2:], "--json", code=3).document["error"]
         assert "it is not known whether a company sails" in error["message"]
 
+    @pytest.mark.slow
     def test_known_route_has_a_warning(self, cli):
         assert "warning: 1 record of catalogue.journeys" in cli("search", *SEARCH).err
 
 
+@pytest.mark.slow
 def test_incomplete_search_does_not_say_that_nothing_sails(cli, broken_fares):
     ended = cli("search", *STRAIT, "--at", "23:59", code=4)
     assert "nothing was found from Algeciras to Tangier Med" in ended.err

@@ -106,6 +106,7 @@ def test_tariff_to_approve_is_within_the_limit(ran):
     assert tariff.amount <= 300
 
 
+@pytest.mark.slow
 def test_async_client_leaves_no_booking(sandbox):
     async def main():
         async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client:
@@ -115,6 +116,7 @@ def test_async_client_leaves_no_booking(sandbox):
     assert effects(sandbox) == BOTH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit",
     [{"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}],
@@ -181,6 +183,7 @@ def test_failed_read_does_not_keep_the_booking(ferry, sandbox):
     assert effects(sandbox) == BOTH
 
 
+@pytest.mark.slow
 def test_booking_that_somebody_else_cancelled_is_not_left(ferry, sandbox):
     def cancel():
         ferry.bookings.cancel(sandbox.counters.effects[0].subject)
@@ -201,6 +204,7 @@ def test_booking_with_a_lost_cancellation_is_not_left(ferry, sandbox):
     assert seen(report)["cancelled_status"] == "the reply was lost"
 
 
+@pytest.mark.slow
 def test_booking_that_is_left_is_named(ferry, sandbox, caplog):
     sandbox.faults.add("refused", "bookings.cancel", times=None)
     with caplog.at_level(logging.WARNING, "ferry_sdk"):

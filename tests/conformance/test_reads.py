@@ -99,6 +99,7 @@ def test_confirmed_booking_shows_its_costs(report_of, ferry):
     assert "preview" in holding(report_of(booking_id=booking.booking_id))
 
 
+@pytest.mark.slow
 def test_failed_read_leaves_its_rows_not_seen(report_of, sandbox):
     sandbox.faults.add("server_error", "catalogue.journeys", times=None)
     sandbox.faults.add("cut_before", "mcp.ports", times=None)

@@ -344,6 +344,7 @@ def test_good_reply_gives_a_typed_result(clients, tmp_path, name):
     check_answer(name, tmp_path, make(ferry, name, tmp_path))
 
 
+@pytest.mark.slow
 @given(data=st.data(), name=st.sampled_from(OPERATIONS))
 @in_one_folder(1000)
 def test_spoilt_reply_gives_a_result_or_an_error(clients, tmp_path, data, name):

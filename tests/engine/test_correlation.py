@@ -45,6 +45,7 @@ def test_ids_do_not_use_the_programs_random_state():
 
 
 # The children use nothing that a thread of the parent may hold.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_ids_of_forked_children_are_unique():
     new_ids(1)

@@ -113,6 +113,7 @@ def test_particle_hides_no_other_word():
     assert redactor.hide("for ANA DE LA CRUZ") == f"for {HIDDEN}"
 
 
+@pytest.mark.slow
 def test_long_datum_hides_what_follows():
     redactor = Redactor((), ["Okonkwo " * 1_000_000])
     assert redactor.hide(f"no: {'okonkwo ' * 60}!") == f"no: {HIDDEN}"
@@ -189,6 +190,7 @@ def test_request_id_of_an_error_is_redacted(sent, shown):
     assert (error.request_id, error.attempts[0].request_id) == (shown, shown)
 
 
+@pytest.mark.slow
 def test_result_does_not_depend_on_the_hash_seed():
     program = (
         "from ferry_sdk._engine.redaction import Redactor\n"

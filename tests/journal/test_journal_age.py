@@ -77,6 +77,7 @@ def commits(journal):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [5, 7200, 10**7])
 def test_entry_of_the_future_is_old(journal, ahead, seconds):
     entry_id = ahead(journal, seconds)

@@ -225,6 +225,7 @@ def test_write_with_unreadable_fields_is_not_recovered(sqlite_url, field):
         assert journal.unresolved() == (entry,)
 
 
+@pytest.mark.slow
 @given(
     field=st.sampled_from(FIELDS),
     value=st.binary(max_size=70)

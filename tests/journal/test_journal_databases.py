@@ -331,6 +331,7 @@ def test_text_that_the_server_refuses_is_not_shown(postgres, wrong):
         assert wrong not in failure_of(journal.begin, intent(correlation_id=wrong))
 
 
+@pytest.mark.slow
 def test_write_succeeds_after_the_server_restarts(postgres):
     with Journal(postgres.new_url()) as journal:
         entry_id = journal.begin(intent())

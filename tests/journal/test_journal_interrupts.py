@@ -80,6 +80,7 @@ def test_every_line_of_a_use_of_postgresql(postgres, use, kind):
         assert journal._engine.pool.checkedout() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "step"),
     mostly_long(

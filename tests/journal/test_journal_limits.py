@@ -139,6 +139,7 @@ def test_lock_ends_a_write_in_the_real_time(url, journal, entry_id, use):
         caught(JournalError, WRITES[use], journal, entry_id)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_replacement")
 @pytest.mark.parametrize("use", mostly_long([*USES]))
 def test_frozen_connection_is_replaced(own_server, use):
@@ -202,6 +203,7 @@ def test_connection_that_the_server_closed_is_replaced(postgres, postgres_journa
     assert postgres_journal.begin(intent())
 
 
+@pytest.mark.slow
 def test_connection_that_is_late_is_closed():
     may_connect, late = threading.Event(), LateConnection()
 

@@ -1,5 +1,6 @@
 """Any sequence of begin, end, settle and forget, compared with a journal made of a dict."""
 
+import pytest
 from hypothesis import stateful
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
@@ -94,6 +95,7 @@ def test_any_sequence_in_memory():
         run_machine(12, journal, journal)
 
 
+@pytest.mark.slow
 def test_any_sequence_with_two_clients(url):
     with Journal(url) as first, Journal(url) as second:
         run_machine(5, first, second)

@@ -131,6 +131,7 @@ def test_half_a_character_is_a_question_mark():
     assert {"A", "?", "X"} <= {*parse_html(port._repr_html_()).texts}
 
 
+@pytest.mark.slow
 def test_a_hidden_character_is_left_out():
     hidden = [letter for letter in map(chr, range(sys.maxunicode)) if category(letter) == "Cf"]
     joiners = "\u200c\u200d"

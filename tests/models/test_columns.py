@@ -279,6 +279,7 @@ def assert_read_as_by_pydantic(model, text, compare):
     assert seen == lost
 
 
+@pytest.mark.slow
 @EVERY_LIST
 @examples(80)
 @given(st.data())
@@ -306,6 +307,7 @@ def test_odd_records_of_a_long_list_are_named(model, data):
     assert_same_result(model, text_of(items), compare)
 
 
+@pytest.mark.slow
 @BY_COLUMNS
 @examples(60)
 @given(st.data())

@@ -144,6 +144,7 @@ def test_a_text_among_moments_is_kept():
     assert [*departures("21:30", LATE).to_frame()["depart_at"]] == ["21:30", LATE]
 
 
+@pytest.mark.slow
 def test_every_catalogue_makes_a_frame(ferry):
     for group, names in (
         (ferry.catalogue, ("ports", "journeys", "vehicle_brands", "vehicle_types")),

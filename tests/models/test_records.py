@@ -332,6 +332,7 @@ def test_records_are_pickled_before_access(protocol):
     assert [sailing.model_extra["never_seen"] for sailing in twin] == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_columns", "quick_switches")
 def test_many_threads_get_the_same_records():
     for _ in range(40):

@@ -156,6 +156,7 @@ def test_an_odd_value_takes_no_record_with_it(model):
                 assert again == record, (path, value, options)
 
 
+@pytest.mark.slow
 @MODELS
 def test_a_list_reads_odd_values_like_its_records(model):
     sample = RECORDS[model]

@@ -348,6 +348,7 @@ def test_a_searched_list_is_booked(ferry, trip, family):
     assert booking.total_price == trip.price
 
 
+@pytest.mark.slow
 def test_one_list_makes_a_calendar(ferry, day, family):
     calendar = ferry.trips.calendar("Algeciras", "Ceuta", start=day, end=day, passengers=family)
     assert calendar.cheapest is not None

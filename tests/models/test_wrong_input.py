@@ -75,6 +75,7 @@ def test_a_name_is_no_vehicle_of_a_booking(offline, trips):
     assert "vehicles.find('golf')[0].booking()" in str(error)
 
 
+@pytest.mark.slow
 def test_a_name_is_a_vehicle_of_a_search(ferry, trips):
     by_name, by_code = search(ferry, "golf"), search(ferry, "VOLKSWAGEN__GOLF")
     assert [trip.price for trip in by_name] == [trip.price for trip in by_code]

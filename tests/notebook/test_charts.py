@@ -188,6 +188,7 @@ def test_map_of_few_ports_is_a_picture(ports):
     assert has_png(notebook.network_map(ports))
 
 
+@pytest.mark.slow
 def test_name_on_the_map_is_no_formula():
     assert has_png(notebook.network_map([port("A", 1, 2, city=FORMULA)]))
 

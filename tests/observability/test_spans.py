@@ -277,6 +277,7 @@ def without_opentelemetry():
     return run([sys.executable, "-c", WITHOUT_OPENTELEMETRY], new=True)
 
 
+@pytest.mark.slow
 def test_the_client_loads_no_opentelemetry(without_opentelemetry):
     assert without_opentelemetry.stdout == "[]\n"
 

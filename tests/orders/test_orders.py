@@ -124,6 +124,7 @@ def test_settled_hold_is_cancelled(desk, lost_hold):
     assert orders.unfinished(journal=desk.journal) == ()
 
 
+@pytest.mark.slow
 def test_two_names_of_towns_become_two_bookings(desk):
     trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
     itinerary = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)[0]
@@ -221,6 +222,7 @@ def issuing(desk):
     return order
 
 
+@pytest.mark.slow
 def test_order_is_resumed_when_its_tickets_are_issued(desk, issuing):
     again = resume(desk, issuing)
     assert "being issued: resume the order again" in str(again)

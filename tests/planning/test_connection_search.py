@@ -74,6 +74,7 @@ class TestItinerary:
     def test_itinerary_can_be_pickled(self, connections):
         assert pickle.loads(pickle.dumps(connections[0])) == connections[0]
 
+    @pytest.mark.slow
     def test_each_leg_is_a_booking(self, ferry):
         itinerary = connect(ferry, max_calls=20)[0]
         passengers = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
@@ -204,6 +205,7 @@ class TestNoRoute:
         assert repr(found.report) == "<SearchReport: no company sails such a route>"
 
 
+@pytest.mark.slow
 def test_connections_use_ports_without_a_ship_back(ferry, ferry_sandbox):
     journeys = json.loads(ferry.with_raw_response.catalogue.journeys().content)["journeys"]
     one_way = [journey for journey in journeys if not journey["route"].startswith(TO)]

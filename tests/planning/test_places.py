@@ -51,6 +51,7 @@ class TestCountryCodes:
     def test_unknown_country_has_no_code(self, code_of):
         assert code_of(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
 
+    @pytest.mark.slow
     def test_ports_have_the_code_of_their_country(self, reader):
         assert reader.places.get("Genoa").country_code == "IT"
         assert reader.places.find("Tunis")[0].port.country_code == "TN"

@@ -129,6 +129,7 @@ class TestSharedReading:
             ferry.routes.refresh()
         assert requests.count("catalogue.journeys") == 1
 
+    @pytest.mark.slow
     def test_short_deadline_fails_for_no_other(self, clients, ferry_sandbox):
         hold = Hold(ferry_sandbox, "catalogue.journeys")
         ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
@@ -148,6 +149,7 @@ class TestSharedReading:
 
 
 class TestFailures:
+    @pytest.mark.slow
     def test_company_without_departures_is_asked(self, new_ferry, ferry_sandbox):
         ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
         assert len(new_ferry.routes.find()) == len(new_ferry.catalogue.journeys())
@@ -157,6 +159,7 @@ class TestFailures:
         (route,) = new_ferry.routes.find("Genoa", "Tunis")
         assert {*graph.unread} <= {*graph.companies_to_ask(route)}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "broken",
         mostly_long(
@@ -186,6 +189,7 @@ class TestFailures:
         (graph,) = catalogues._graphs.values()
         assert not graph.is_complete, "it is read again soon"
 
+    @pytest.mark.slow
     def test_better_graph_outlives_a_failure(self, ferry, ferry_sandbox):
         routes = ferry.routes.find()
         ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
@@ -207,6 +211,7 @@ class TestFailures:
 
 
 class TestAge:
+    @pytest.mark.slow
     def test_old_graph_is_used_while_another_is_made(self, ferry_sandbox, with_routes):
         again = threading.Event()
 
@@ -225,6 +230,7 @@ class TestAge:
             eventually(lambda: catalogues._graphs[key] is not old)  # the answers are being joined
             assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
 
+    @pytest.mark.slow
     def test_routes_are_found_while_others_are_confirmed(self, reader):
         reader.routes.find()
         *_, graph = map(replace, catalogues._graphs.values())
@@ -275,6 +281,7 @@ class TestFolder:
         file.unlink()
         os.mkfifo(file)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "spoil",
         [
@@ -294,6 +301,7 @@ class TestFolder:
         assert ferry_sandbox.counters.requests["catalogue.journeys"] == reads + 1
         assert GRAPH.validate_json(file.read_bytes()).routes == routes
 
+    @pytest.mark.slow
     def test_read_only_folder_stops_no_search(self, clients, ferry_sandbox, tmp_path, caplog):
         blocked = tmp_path / "file"
         settings = {"base_url": ferry_sandbox.base_url, "route_cache": blocked / "routes"}

@@ -67,6 +67,7 @@ def test_interrupted_searches_in_a_queue_send_nothing(ferry_sandbox):
         assert ferry_sandbox.counters.requests["availability.search"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
     async def main():
@@ -101,6 +102,7 @@ def test_closed_client_ends_its_search(clients, ferry_sandbox):
         ferry.trips.search(**STRAIT)
 
 
+@pytest.mark.slow
 def test_error_of_a_token_function_stops_the_search(clients, ferry_sandbox):
     asked = []
 

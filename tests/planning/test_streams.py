@@ -75,6 +75,7 @@ class TestEnd:
         assert report.calls + len(report.not_asked) == len(every)
         assert not report.is_complete
 
+    @pytest.mark.slow
     def test_forgotten_stream_leaves_nothing_running(self, ferry, ferry_sandbox):
         hold = Hold(ferry_sandbox, "availability.search")
         for trip in ferry.trips.stream(**STRAIT):

@@ -302,6 +302,7 @@ class TestLeftOut:
         assert not presales
         assert_left_out(presales)
 
+    @pytest.mark.slow
     def test_stream_gives_tickets_by_default(self, sandbox):
         with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
             stream = ferry.trips.stream(**TARIFA, on=LATER)
@@ -380,6 +381,7 @@ class TestTwoCompanies:
         booking = ferry.bookings.get(booked(ferry, trip.select()).booking_id)
         assert [ticket.direction for ticket in booking.tickets] == ["OUTWARD", "RETURN"]
 
+    @pytest.mark.slow
     def test_no_way_out_asks_no_way_back(self, ferry):
         report = ferry.trips.search(**TUNIS, on=date(2050, 11, 8), back=date(2050, 11, 22)).report
         assert len(report.nothing) == report.calls == 2
@@ -520,6 +522,7 @@ class TestRefusals:
         refused = caught(errors.AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
         assert refused.field == field
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("refused_field", "argument"),
         [("depart_code", "origin"), ("arrive_code", "destination")],

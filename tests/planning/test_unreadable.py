@@ -155,6 +155,7 @@ def test_answer_of_unreadable_sailings_alone_failed(ferry, ferry_sandbox):
 class TestJourneys:
     """A journey that cannot be read is not "no company sails"."""
 
+    @pytest.mark.slow
     def test_unreadable_journey_leaves_the_route_unknown(self, without_journey):
         report = without_journey.trips.search(**TO_PALERMO, on=DAY, passengers=ADULT).report
         assert report.has_route is None
@@ -189,6 +190,7 @@ class TestJourneys:
         assert report.has_route is True
         assert not report.is_complete
 
+    @pytest.mark.slow
     def test_file_of_routes_remembers_unreadable_journeys(self, clients, ferry_sandbox, tmp_path):
         spoil_journey(ferry_sandbox)
         settings = {"base_url": ferry_sandbox.base_url, "route_cache": tmp_path / "routes"}
@@ -217,6 +219,7 @@ class TestPorts:
         error = caught(errors.UnknownPlaceError, without_palermo.places.get, text)
         assert "records of catalogue.ports could not be read" in str(error)
 
+    @pytest.mark.slow
     def test_search_from_an_unreadable_port_says_so(self, without_palermo):
         search = {**TO_PALERMO, "on": DAY, "passengers": ADULT}
         error = caught(errors.UnknownPlaceError, without_palermo.trips.search, **search)
@@ -275,6 +278,7 @@ def test_unreadable_companies_are_not_what_the_service_says(new_ferry, ferry_san
     assert "a whole list of mcp.companies" in str(error)
 
 
+@pytest.mark.slow
 def test_company_of_an_unreadable_departure_is_asked(new_ferry, ferry_sandbox):
     (route,) = new_ferry.routes.find("Genoa", "Tunis")
     departures = [each.journey_id for each in new_ferry.catalogue.departures("GNV")]

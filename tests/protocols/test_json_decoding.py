@@ -199,6 +199,7 @@ def test_spaces_around_a_list_do_not_matter(big_reply):
         assert aside(b"\n" + big_reply + b" \r\n") == from_json(big_reply)
 
 
+@pytest.mark.slow
 def test_a_worker_keeps_every_digit_of_one_part(big_reply):
     content = big_reply.replace(b'"amount":', b'"amount":0.10000000000000001,"was":', 1)
     with patch.object(json_body, "_decode_exactly", wraps=json_body._decode_exactly) as decoder:

@@ -287,6 +287,7 @@ def test_a_hidden_async_limiter_is_refused(ferry_sandbox):
         ferry.catalogue.ports()
 
 
+@pytest.mark.slow
 def test_a_plain_limiter_blocks_a_hundred_tasks(ferry_sandbox):
     barrier = threading.Barrier(100)
     limiter = limiter_of(lambda _: barrier.wait() and None)

@@ -55,6 +55,7 @@ def test_a_shared_rate_is_kept_in_every_second(saturated):
     assert world.most <= limit + 1
 
 
+@pytest.mark.slow
 def test_a_process_far_from_redis_has_its_share(world, virtual_redis):
     answer_from_afar(virtual_redis, world)
     for rate in virtual_redis.share("50/second", 2):
@@ -188,6 +189,7 @@ def disturbed(request, redis):
     return disturbance, world
 
 
+@pytest.mark.slow
 def test_a_disturbance_exceeds_the_limit_by_little(disturbed):
     disturbance, world = disturbed
     assert world.most <= disturbance.most

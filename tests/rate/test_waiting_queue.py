@@ -54,6 +54,7 @@ def fast_world():
     return world
 
 
+@pytest.mark.slow
 def test_a_fast_rate_is_used(fast_world):
     assert fast_world.mean >= 850
 

@@ -104,6 +104,7 @@ def test_other_requests_of_mcp_can_be_refused(service, operation, message):
     assert reply["error"]["data"]["code"] == "NOT_TODAY"
 
 
+@pytest.mark.slow
 def test_voucher_can_be_refused(service):
     (ticket,) = service.tickets(service.issue())
     service.faults.add("refused", "voucher.file", status=410)

@@ -824,6 +824,7 @@ def test_schema_accepts_the_example(tools, name):
     tools.agree(name, EXAMPLES[name], is_valid=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOOLS)
 def test_schema_agrees_with_the_service(tools, name):
     for *way, last in filter(None, places(EXAMPLES[name])):

@@ -249,6 +249,7 @@ def weeks():
     return {pair: (week(SUMMER, *pair), week(WINTER, *pair)) for pair in PAIRS}
 
 
+@pytest.mark.slow
 def test_every_company_sails_in_summer(weeks):
     assert all(summer for summer, _ in weeks.values())
 

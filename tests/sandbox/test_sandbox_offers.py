@@ -102,6 +102,7 @@ def first_offers(offers):
     return by_pair
 
 
+@pytest.mark.slow
 def test_every_company_has_offers_within_a_week(first_offers):
     for (company, line), found in first_offers.items():
         assert found, (company.code, line.key)

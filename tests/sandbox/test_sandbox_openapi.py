@@ -258,6 +258,7 @@ def ask_mcp(http, method, **params):
     return http.post("/mcp", json=rpc(method, **params)).json()["result"]
 
 
+@pytest.mark.slow
 def test_every_resource_fits_the_document(http):
     described = {each["uri"]: each for each in DOCUMENT["x-mcp"]["resources"]}
     listed = ask_mcp(http, "resources/list")["resources"]

@@ -29,6 +29,7 @@ def run(pytester, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_fixtures_share_one_service(run):
     run(
         """

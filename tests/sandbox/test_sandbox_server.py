@@ -116,6 +116,7 @@ def test_stopping_leaves_no_open_socket():
     assert [str(warning.message) for warning in caught] == []
 
 
+@pytest.mark.slow
 def test_stopping_closes_connections_that_are_being_accepted():
     with warnings.catch_warnings(record=True) as caught, ExitStack() as clients:
         warnings.simplefilter("always")
@@ -348,6 +349,7 @@ def heavy_modules():
     return {"import": after_import, "search": after_search}
 
 
+@pytest.mark.slow
 def test_package_loads_nothing_heavy(heavy_modules):
     assert heavy_modules["import"] == ""
 
@@ -356,6 +358,7 @@ def test_search_loads_no_pdf_library(heavy_modules):
     assert heavy_modules["search"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", mostly_long(["fpdf", "segno", "starlette", "uvicorn"]))
 def test_without_the_extra_the_error_names_it(package):
     script = f"import sys; sys.modules[{package!r}] = None\nfrom ferry_sdk.sandbox import Sandbox"
@@ -364,6 +367,7 @@ def test_without_the_extra_the_error_names_it(package):
     assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
 
 
+@pytest.mark.slow
 def test_faults_have_their_names_without_the_extra():
     script = (
         "import sys\n"

@@ -145,6 +145,7 @@ class TestSize:
 
 
 class TestRunsAgain:
+    @pytest.mark.slow
     def test_what_is_there_is_not_asked_again(self, scan, make_client, ferry_sandbox, folder):
         first = scan.run(make_client)
         again = new_scan(folder)
@@ -184,6 +185,7 @@ class TestFailedSearches:
         assert (report.failed, report.done) == (7, SIZE - 7)
         assert not report.is_complete
 
+    @pytest.mark.slow
     def test_rows_have_the_reason(self, failed_run):
         folder, _ = failed_run
         failed = [row for row in check_rows(folder) if row["status"] == "failed"]
@@ -201,6 +203,7 @@ class TestFailedSearches:
         scan.run(ferry.with_options(max_retries=0))
         assert f"7 of {SIZE} searches failed; run again to repeat them" in caplog.messages
 
+    @pytest.mark.slow
     def test_next_run_repeats_them(self, scan, make_client, ferry_sandbox, folder):
         ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
         assert scan.run(make_client).failed == 7
@@ -245,6 +248,7 @@ class TestOneJourneyOfTwoPairs:
 
 
 class TestErrors:
+    @pytest.mark.slow
     def test_rejected_token_ends_the_scan(self, scan, ferry, ferry_sandbox, folder):
         client = partial(AsyncFerry, "other", base_url=ferry_sandbox.base_url)
         caught(errors.AuthenticationError, scan.run, client, concurrency=4)

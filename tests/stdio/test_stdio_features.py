@@ -79,6 +79,7 @@ def test_a_reader_completes_places(hosts):
     assert complete("origin", "<b>") == []
 
 
+@pytest.mark.slow
 def test_travellers_of_a_file_are_booked(hosts, tmp_path):
     file = tmp_path / "travellers.csv"
     file.write_text("first_name,last_name,gender,age\nAda,Reyes,Female,34\n", "utf-8")

@@ -142,6 +142,7 @@ def tiny_chunks():
     return JSON + chunk(b"xy") * TWO_BYTES + b"0\r\n\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ferry_over", mostly_long(["llhttp", "llhttp-asyncio", "h11", "httpx"], short=2), indirect=True
 )

@@ -463,6 +463,7 @@ asyncio.run(search())
 """
 
 
+@pytest.mark.slow
 def test_a_client_that_makes_no_call_loads_little():
     loaded = loaded_after(MADE)
     assert loaded.isdisjoint({"httpx", "httpcore", "tenacity", "aiohttp", "certifi"})
@@ -484,6 +485,7 @@ def loaded_after_search(ferry_sandbox):
     return run
 
 
+@pytest.mark.slow
 def test_a_search_loads_no_httpx(loaded_after_search):
     loaded = loaded_after_search(SEARCHED_ASYNC)
     assert "ferry_sdk._transport.http11.async_client" in loaded
@@ -497,5 +499,6 @@ with ferry_sdk.Ferry({token!r}, base_url={base_url!r}) as ferry:
 """
 
 
+@pytest.mark.slow
 def test_a_sync_search_loads_no_jar_of_cookies(loaded_after_search):
     assert loaded_after_search(SEARCHED_SYNC).isdisjoint({"http.cookiejar", "httpx"})

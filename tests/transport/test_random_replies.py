@@ -77,6 +77,7 @@ def differs_by_the_table(reply):
     return any(difference.is_one(reply) for difference in DIFFERENCES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", mostly_long([300, 10_000], ids=str))
 def test_every_client_reads_the_same(judges, count, record_property):

@@ -41,6 +41,7 @@ def run(request, known_routes, ferry_sandbox, monkeypatch):
     return lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
 
 
+@pytest.mark.slow
 @either_answer
 def test_a_recipe_books_only_what_a_person_approves(run, ferry_sandbox, agrees):
     questions = []

@@ -371,6 +371,7 @@ TOOLKITS = {
 every_toolkit = pytest.mark.parametrize("toolkit", TOOLKITS.values(), ids=TOOLKITS)
 
 
+@pytest.mark.slow
 @every_toolkit
 @pytest.mark.parametrize(
     ("module", "name", "format_tools"),

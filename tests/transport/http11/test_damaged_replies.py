@@ -131,6 +131,7 @@ def outcome(kind, pieces):
     return reader.status_code, headers, body, is_reusable
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("replies", mostly_long([2_000, 50_000], ids=str))
 def test_both_readers_judge_alike(replies, record_property):
