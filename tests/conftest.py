@@ -111,12 +111,11 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave to the long tier what two kinds do alike, and the products of several parameters.
+    """Leave to the long tier what two kinds do alike, and what most cases of a test repeat.
 
     Both kinds of client run the same generators, and both databases the same statements: each
-    module keeps one test of the second kind. A test with several parameters keeps as many cases as
-    its longest one has values, so that each value of each parameter is in a case. Slow tests are
-    long as well.
+    module keeps one test of the second kind. `surplus` chooses the cases of a test that are left.
+    Slow tests are long as well.
     """
     tests = Path(__file__).parent
     begun = set()

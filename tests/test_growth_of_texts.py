@@ -28,7 +28,13 @@ from ferry_sdk.models.base import path_text
 from ferry_sdk.notebook.html import escape_value, image, link
 from ferry_sdk.planning.names import fold
 from tests.support.growth import grows_faster_than_linear
-from tests.support.patterns import Use, calls_of_re, methods_by_name, named_patterns
+from tests.support.patterns import (
+    Use,
+    calls_of_re,
+    methods_by_name,
+    modules_with_patterns,
+    named_patterns,
+)
 
 TRAVELLER = ["Zoe", "de la Cruz", "Müller", "1980-03-02", "XD998877", "zoe@mail.example", "王小明"]
 MORE_LETTERS = ["zoemailexample", "2"]
@@ -48,12 +54,13 @@ MADE_WHEN_USED = {
 """Examples of the patterns that are made when they are used, by module and function."""
 
 
-def uses():
+def uses_in(module):
     methods = methods_by_name()
-    for (module, name, number), pattern in named_patterns().items():
+    for (name, number), pattern in named_patterns(module).items():
         for method in sorted(methods.get(name.rpartition(".")[2], {"search", "fullmatch"})):
-            yield Use(f"{module}.{name}[{number}].{method}", pattern, method)
-    for module, function, node in calls_of_re():
+            yield Use(f"{name}[{number}].{method}", pattern, method)
+
+    for function, node in calls_of_re(module):
         if function == "compile":
             continue
         pattern = node.args[0]
@@ -62,25 +69,26 @@ def uses():
         else:
             texts = MADE_WHEN_USED[module, function]
         for text in texts:
-            yield Use(f"{module}:{node.lineno}.{function}", re.compile(text), function)
+            yield Use(f"line {node.lineno}.{function}", re.compile(text), function)
 
 
-@pytest.mark.parametrize("use", [pytest.param(use, id=use.place) for use in uses()])
-def test_a_pattern_takes_linear_time(use):
-    slow = (make(40) for make in use.inputs() if grows_faster_than_linear(use.run, make))
-    assert next(slow, None) is None
+def is_slow(use):
+    return any(grows_faster_than_linear(use.run, make) for make in use.inputs())
 
 
-def test_every_pattern_is_found():
-    compiled = [module for module, function, _ in calls_of_re() if function == "compile"]
-    named = [module for module, _, _ in named_patterns()]
-    assert [
-        module for module in set(compiled) if compiled.count(module) > named.count(module)
-    ] == []
+@pytest.mark.parametrize("module", modules_with_patterns())
+def test_patterns_of_a_module_take_linear_time(module):
+    assert [use.place for use in uses_in(module) if is_slow(use)] == []
+
+
+@pytest.mark.parametrize("module", modules_with_patterns())
+def test_every_compiled_pattern_is_found(module):
+    compiled = [node for function, node in calls_of_re(module) if function == "compile"]
+    assert len(compiled) <= len(named_patterns(module))
 
 
 @pytest.mark.parametrize(
-    ("pattern", "method", "is_slow"),
+    ("pattern", "method", "expected"),
     [
         (r"\s*\n\s*", "sub", True),
         (r"T.*(Z|\d)$", "search", True),
@@ -88,9 +96,8 @@ def test_every_pattern_is_found():
         (r"[a-z]+", "findall", False),
     ],
 )
-def test_a_slow_pattern_would_be_noticed(pattern, method, is_slow):
-    use = Use("", re.compile(pattern), method)
-    assert any(grows_faster_than_linear(use.run, make) for make in use.inputs()) is is_slow
+def test_a_slow_pattern_would_be_noticed(pattern, method, expected):
+    assert is_slow(Use("", re.compile(pattern), method)) is expected
 
 
 HEAD = Reply(200, Headers([("content-type", "text/event-stream")]))

@@ -6,7 +6,6 @@ those that are made when they are used, are found in the source.
 
 import ast
 import importlib
-import pkgutil
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -64,20 +63,38 @@ class Use:
 
 
 @cache
-def named_patterns():
-    """Return the compiled patterns of all modules and classes, by module and name."""
+def modules_with_patterns():
+    """Return the names of the modules that call `re`, without importing them."""
+    return [_name_of(path) for path, text in _sources().items() if CALL_OF_RE.search(text)]
+
+
+def _name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(["ferry_sdk", *parts]).removesuffix(".__init__")
+
+
+def named_patterns(module_name):
+    """Return the compiled patterns of a module and its classes, by name and number.
+
+    There are none if the module needs an extra that is not installed.
+    """
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if "an extra: pip install" in str(error):
+            return {}
+        raise
+
+    holders = [("", vars(module))]
+    for name, value in vars(module).items():
+        if isinstance(value, type) and value.__module__ == module_name:
+            holders.append((f"{name}.", vars(value)))
+
     found = {}
-    for module in _modules():
-        holders = [("", vars(module))]
-        holders += [
-            (f"{name}.", vars(value))
-            for name, value in vars(module).items()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        ]
-        for prefix, members in holders:
-            for name, value in members.items():
-                for number, pattern in enumerate(_patterns_in(value)):
-                    found[module.__name__, f"{prefix}{name}", number] = pattern
+    for prefix, members in holders:
+        for name, value in members.items():
+            for number, pattern in enumerate(_patterns_in(value)):
+                found[f"{prefix}{name}", number] = pattern
     return found
 
 
@@ -91,18 +108,6 @@ def _patterns_in(value):
     return []
 
 
-def _modules():
-    """Yield all modules, but for those of an extra that is not installed."""
-    for info in pkgutil.walk_packages([str(ROOT)], "ferry_sdk."):
-        if info.name.rpartition(".")[2] == "__main__":
-            continue
-        try:
-            yield importlib.import_module(info.name)
-        except ModuleNotFoundError as error:
-            if "an extra: pip install" not in str(error):
-                raise
-
-
 @cache
 def _sources():
     """Return the text of each module of the package by its path."""
@@ -110,23 +115,19 @@ def _sources():
 
 
 @cache
-def calls_of_re():
-    """Return each call of `re` in the source: its module, its function and its node."""
+def calls_of_re(module_name):
+    """Return each call of `re` in the source of a module: its function and its node."""
+    (source,) = (text for path, text in _sources().items() if _name_of(path) == module_name)
     found = []
-    for path, text in _sources().items():
-        # Only these are parsed: all of them take seconds, and each worker collects the tests.
-        if not CALL_OF_RE.search(text):
-            continue
-
-        module = ".".join(["ferry_sdk", *path.relative_to(ROOT).with_suffix("").parts])
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
-                function = ast.unparse(node.func).removeprefix("re.")
-                if function in {*METHODS, "compile"} and node.args:
-                    found.append((module, function, node))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
+            function = ast.unparse(node.func).removeprefix("re.")
+            if function in {*METHODS, "compile"} and node.args:
+                found.append((function, node))
     return found
 
 
+@cache
 def methods_by_name():
     """Return how names of patterns are used anywhere in the package: names to methods."""
     used = {}

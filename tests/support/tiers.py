@@ -5,6 +5,8 @@ from hypothesis import HealthCheck, settings
 
 LONG = pytest.mark.long
 QUICK_EXAMPLES = 20
+QUICK_CASES = 6
+"""The cases of one test that `scripts/test` runs at most."""
 
 settings.register_profile("long", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("long"), max_examples=QUICK_EXAMPLES)
@@ -44,11 +46,20 @@ def mostly_long(values, *, short=1, ids=None):
 
 
 def surplus(cases):
-    """Return the cases of a test whose values of parameters are all in its other cases."""
+    """Return the cases of a test that the quick tier leaves out.
+
+    The values of a case's parameters are all in other cases, or there are more than six cases
+    without it; of these, six are kept that are far apart.
+    """
     left = {index: {*enumerate(case.callspec._idlist)} for index, case in enumerate(cases)}
-    if len(left[0]) == 1:
-        return []
-    missing = set().union(*left.values())
-    while missing:
-        missing -= left.pop(max(left, key=lambda index: len(left[index] & missing)))
-    return [cases[index] for index in left]
+    repeated = []
+    if len(left[0]) > 1:
+        missing = set().union(*left.values())
+        while missing:
+            missing -= left.pop(max(left, key=lambda index: len(left[index] & missing)))
+        repeated = [*left]
+
+    others = [case for index, case in enumerate(cases) if index not in repeated]
+    step = max(1, len(others) / QUICK_CASES)
+    kept = [others[int(number * step)] for number in range(min(len(others), QUICK_CASES))]
+    return [case for case in cases if case not in kept]
