@@ -4,10 +4,11 @@ import json
 import os
 import re
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from ferry_sdk.cli.terminal.output import time_of
 from tests.cli.conftest import SEARCH
 from tests.cli.terminals import terminal
 from tests.support.effects import effects
@@ -326,3 +327,16 @@ def test_mcp_says_what_it_waits_for(served):
 def test_mcp_passes_its_options_on(served):
     assert "'writes': True" in served
     assert "'spend_limit': {'EUR': '500'}, 'penalty_limit': {'EUR': '50.5'}" in served
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        pytest.param(0, "22:00", id="the same day"),
+        pytest.param(1, "22:00 +1", id="the next day"),
+        pytest.param(2, "22:00 +2", id="two days later"),
+    ],
+)
+def test_time_of_a_later_day_counts_the_days(days, expected):
+    departure = datetime(2027, 3, 1, 22, 0, tzinfo=timezone.utc)
+    assert time_of(departure + timedelta(days=days), departure) == expected
