@@ -9,6 +9,7 @@ import asyncio
 import math
 import ssl
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 
@@ -117,7 +118,7 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
                 replaced.cancel()
 
         woken: asyncio.Future[None] = loop.create_future()
-        waiter.wake = partial(_complete, woken)
+        waiter.wake = _Wake(woken)
         return woken
 
     def _wake_all(self) -> None:
@@ -162,9 +163,15 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
             await stream.aclose()
 
 
-def _complete(woken: asyncio.Future[None]) -> None:
-    if not woken.done():
-        woken.set_result(None)
+@dataclass(slots=True, eq=False)
+class _Wake:
+    """Completes the future of a waiter; it takes a third of the memory of a `partial`."""
+
+    woken: asyncio.Future[None]
+
+    def __call__(self) -> None:
+        if not self.woken.done():
+            self.woken.set_result(None)
 
 
 async def _pause_on_trio(waiter: Waiter[AsyncNetworkStream], seconds: float) -> None:

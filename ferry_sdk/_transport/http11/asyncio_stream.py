@@ -20,8 +20,7 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -145,15 +144,18 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 -- the interface of httpcore
     ) -> AsyncioStream:
         """Begin TLS."""
-        with _connecting(timeout):
-            self._transport = await self._loop.start_tls(
-                self._transport,
-                self,
-                ssl_context,
-                server_hostname=server_hostname,
-                # The timeout above comes first, with an error of its own.
-                ssl_handshake_timeout=None if timeout is None else timeout + 1,
-            )
+        try:
+            with anyio.fail_after(timeout):
+                self._transport = await self._loop.start_tls(
+                    self._transport,
+                    self,
+                    ssl_context,
+                    server_hostname=server_hostname,
+                    # The timeout above comes first, with an error of its own.
+                    ssl_handshake_timeout=None if timeout is None else timeout + 1,
+                )
+        except OSError as error:
+            raise _connect_error(error) from error
         return self
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- any value
@@ -208,11 +210,15 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
 
 async def connect_tcp(host: str, port: int, timeout: float | None) -> AsyncioStream:  # noqa: ASYNC109 -- the interface of httpcore
     """Connect to a host, by the first of its addresses that answers."""
-    with _connecting(timeout):
-        addresses = await _addresses_of(host, port)
-        if len(addresses) == 1:
-            return await _connect(addresses[0])
-        return await _connect_to_any(addresses)
+    # Not in a context manager of its own: its generator takes memory while the connection is made.
+    try:
+        with anyio.fail_after(timeout):
+            addresses = await _addresses_of(host, port)
+            if len(addresses) == 1:
+                return await _connect(addresses[0])
+            return await _connect_to_any(addresses)
+    except OSError as error:
+        raise _connect_error(error) from error
 
 
 async def _connect(address: tuple[str, int]) -> AsyncioStream:
@@ -279,20 +285,11 @@ async def _connect_to_any(addresses: list[tuple[str, int]]) -> AsyncioStream:
     return chosen
 
 
-@contextmanager
-def _connecting(timeout: float | None) -> Generator[None]:
-    """Raise the exceptions of httpcore in place of the system's."""
-    # Not `fail_after`, whose two generators take memory for each connection that is being made.
-    with anyio.move_on_after(timeout) as scope:
-        try:
-            yield
-        except TimeoutError:  # the system's
-            raise httpcore.ConnectTimeout("not connected in time") from None
-        except OSError as error:
-            raise httpcore.ConnectError(str(error)) from error
-
-    if scope.cancelled_caught:
-        raise httpcore.ConnectTimeout("not connected in time")
+def _connect_error(error: OSError) -> Exception:
+    """Return the exception of httpcore in place of the system's."""
+    if isinstance(error, TimeoutError):
+        return httpcore.ConnectTimeout("not connected in time")
+    return httpcore.ConnectError(str(error))
 
 
 def _has_data(descriptor: int) -> bool:
