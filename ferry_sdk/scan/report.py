@@ -18,7 +18,8 @@ class ScanReport:
         failed: Searches that failed. The next run repeats them.
         unreadable: Sailings and prices that could not be read. Their searches are answered, and
             not repeated. Records of the catalogues count too: routes may be missing in the scan.
-        reasons: How often a search failed, or a record could not be read, by the reason.
+        reasons: How often a search failed, or a record could not be read, by the reason. Prices
+            whose expiration date could not be read count here, and not in `unreadable`.
     """
 
     size: int = 0

@@ -65,6 +65,7 @@ SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
 _DECIMALS: Final = Decimal("0.0001")
 _CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
+_NO_EXPIRATION: Final = "expiration_date: expected a moment"
 
 
 @dataclass(slots=True)
@@ -178,8 +179,12 @@ class Rows:
 
     def _add_lost(self, search: int, reason: str) -> None:
         """Add the row of a sailing or a fare that cannot be read or written."""
-        self._searches.append({**self._searches[search], "status": "unreadable", "reason": reason})
-        self._rows.append(_Row(len(self._searches) - 1))
+        self._rows.append(_Row(self._copy_search(search, status="unreadable", reason=reason)))
+
+    def _copy_search(self, search: int, **changes: str) -> int:
+        """Add a search with other values, but without a row, and return its number."""
+        self._searches.append({**self._searches[search], **changes})
+        return len(self._searches) - 1
 
     def _add_search(
         self, search: Search, answer: _Answer, status: str, reason: str | None = None
@@ -213,10 +218,14 @@ class Rows:
         )
 
         for fare in fares:
+            fare_search = search
             expires_at = fare.expiration_date
-            if not isinstance(expires_at, datetime):  # a text that is no moment
+            if isinstance(expires_at, str):
+                # The price can be read, so it stays: nobody books with the end of a tariff.
+                fare_search = self._copy_search(search, reason=_NO_EXPIRATION)
                 expires_at = None
-            self._rows.append(_Row(search, sailing=number, fare=len(self._fares.types)))
+
+            self._rows.append(_Row(fare_search, sailing=number, fare=len(self._fares.types)))
             self._fares.types.append(fare.type)
             self._fares.prices.append(fare.amount)
             self._fares.currencies.append(fare.currency)

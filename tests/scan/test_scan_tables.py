@@ -102,6 +102,29 @@ class TestFares:
         assert [row["price"] for row in rows] == prices
         assert {row["expires_at"] for row in rows} == {None}
 
+    @pytest.mark.parametrize(
+        ("expiration_date", "reason"),
+        [
+            pytest.param(None, None, id="no date"),
+            pytest.param("soon", "expiration_date: expected a moment", id="a text"),
+        ],
+    )
+    def test_row_says_why_expiration_is_missing(self, sailing, expiration_date, reason):
+        (row,) = rows_of(Records([with_tariffs(sailing, {"expiration_date": expiration_date})]))
+        assert (row["status"], row["reason"]) == ("answered", reason)
+
+    def test_other_fare_has_no_reason(self, sailing):
+        broken = {"expiration_date": "soon"}
+        broken_row, row = rows_of(Records([with_tariffs(sailing, broken, {})]))
+        assert (broken_row["expires_at"], row["reason"]) == (None, None)
+        assert row["expires_at"] == sailing.tariffs[0].expiration_date
+
+    def test_unwritable_price_without_expiration_is_unreadable(self, sailing):
+        changes = {"amount": Decimal("82.12345"), "expiration_date": "soon"}
+        (row,) = rows_of(Records([with_tariffs(sailing, changes)]))
+        assert row["status"] == "unreadable"
+        assert row["reason"] == "a price with more than 4 decimals or 14 digits"
+
 
 class TestUnreadable:
     REASON = "a moment before the year 1 or after 9999 in UTC"
