@@ -16,24 +16,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from ferry_sdk import SAFETY
+from scripts.public_names import PACKAGES
 from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[1]
-SPACES = (
-    "ferry_sdk",
-    "ferry_sdk.models",
-    "ferry_sdk.aftersales",
-    "ferry_sdk.agents",
-    "ferry_sdk.conformance",
-    "ferry_sdk.journal",
-    "ferry_sdk.notebook",
-    "ferry_sdk.orders",
-    "ferry_sdk.otel",
-    "ferry_sdk.sandbox",
-)
-"""The modules whose names are public."""
+NO_SITE = "what builds the site is not installed"
 
 
 def anchor_of(operation):
@@ -129,7 +118,7 @@ def names_of(space):
     return sorted(names)
 
 
-every_space = pytest.mark.parametrize("space", SPACES)
+every_space = pytest.mark.parametrize("space", PACKAGES)
 
 
 @LONG
@@ -291,7 +280,7 @@ def test_page_shows_what_it_links_to(site, name, shown):
 @pytest.fixture(scope="module")
 def search(index):
     """The search of the site, in Python."""
-    lunr = pytest.importorskip("lunr")
+    lunr = pytest.importorskip("lunr", reason="the search of the site, in Python, is not installed")
     fields = index["config"]["fields"]
     return lunr.lunr(
         ref="location",
@@ -352,8 +341,8 @@ REPOSITORY = "https://forge.example/ferry-sdk"
     ],
 )
 def test_pages_link_to_the_packages_repository(monkeypatch, urls, repository, edit):
-    hooks = pytest.importorskip("scripts.docs_hooks")
-    load_config = pytest.importorskip("mkdocs.config").load_config
+    hooks = pytest.importorskip("scripts.docs_hooks", reason=NO_SITE)
+    load_config = pytest.importorskip("mkdocs.config", reason=NO_SITE).load_config
     package = Message()
     for url in urls:
         package["Project-URL"] = url

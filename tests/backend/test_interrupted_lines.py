@@ -58,6 +58,15 @@ CALLS = {
 }
 
 
+def is_called_by_del(frame):
+    """Return whether a `__del__` calls what runs: Python drops an exception there."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
 class Interruption:
     """Raises at one line of the library, counted from a request's first byte.
 
@@ -85,7 +94,7 @@ class Interruption:
     def _of_call(self, frame, *_):
         code = frame.f_code
         is_ours = code.co_filename.startswith(self._files) and code.co_name not in FINALIZERS
-        return self._of_line if is_ours else None
+        return self._of_line if is_ours and not is_called_by_del(frame) else None
 
     def _of_line(self, frame, event, arg):
         del arg
