@@ -138,6 +138,7 @@ TESTS: dict[str, Stages] = {
     "_engine/writes": (*FLOW, NAMED_BOOKINGS, ("tests/rate/test_every_request.py",)),
     "_engine/booking_ids": (NAMED_BOOKINGS, *FLOW),
     "_engine/polling": (FLOW[2], *FLOW),
+    "_engine/read_back": FLOW,
     "_engine/retry": FLOW,
     "_engine/context": FLOW,
     "_engine/requests": (

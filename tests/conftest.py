@@ -12,7 +12,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis.strategies import text
 
-from ferry_sdk._engine.polling import READ_BACK_WINDOW
+from ferry_sdk._engine.read_back import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
 from scripts.public_names import missing_operations

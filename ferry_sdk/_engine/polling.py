@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Generic
+from typing import Generic
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
@@ -13,8 +13,6 @@ from ferry_sdk._engine.operation import Operation, Wait
 from ferry_sdk._engine.retry import failure_kind, poll_delays
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 
-READ_BACK_WINDOW: Final = 30.0
-"""Seconds in which the effect of a write is read back, if there is no deadline."""
 _LAST_LOOK = 0.25
 """Seconds before the end that are kept for a last read."""
 _SHORTEST = 0.25

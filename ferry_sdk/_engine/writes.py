@@ -39,10 +39,10 @@ from ferry_sdk._engine.booking_ids import named_booking
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
 from ferry_sdk._engine.log import log
-from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
+from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
-from ferry_sdk._engine.polling import READ_BACK_WINDOW, PollResult, poll
+from ferry_sdk._engine.read_back import read_once, read_until_shown
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -253,7 +253,7 @@ class _WriteSteps(Generic[T]):
         if read_back is None:
             raise duplicate
         try:
-            seen = yield from self._send_read_back(read_back)
+            seen = yield from read_once(read_back, self.context)
         except FerryError as failure:
             raise duplicate from failure.with_traceback(None)
 
@@ -264,22 +264,12 @@ class _WriteSteps(Generic[T]):
         yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
         return seen.of(result)
 
-    def _send_read_back(self, read_back: ReadBack[T]) -> Flow[Result[Any]]:
-        """Make the read that shows the effect, once.
-
-        It ends before the deadline, so that the outcome is on record and known to other callers by
-        then.
-        """
-        context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
-        context = replace(context, goes_first=True, keeps_reserve=True)
-        return send_with_retries(read_back.reading, context)
-
     def _read_effect(self) -> Flow[object]:
         """Return the record that may show the effect; None if it cannot be read."""
         if self.write.read_back is None:
             return None
         try:
-            return (yield from self._send_read_back(self.write.read_back)).value
+            return (yield from read_once(self.write.read_back, self.context)).value
         except FerryError:
             return None
 
@@ -358,7 +348,8 @@ class _WriteSteps(Generic[T]):
         last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
         read_back = self._read_back()
         if read_back is not None:
-            polled = yield from self._poll_effect(read_back, lost)
+            self._log_read_back(lost)
+            polled = yield from read_until_shown(read_back, self.context)
             if polled is not None and polled.last is not None:
                 last_seen = polled.last.value
                 if polled.is_met:
@@ -371,10 +362,8 @@ class _WriteSteps(Generic[T]):
         error = self._unknown_error(lost, last_seen, can_be_read=read_back is not None)
         raise error from lost.with_traceback(None)
 
-    def _poll_effect(
-        self, read_back: ReadBack[T], lost: FerryError
-    ) -> Flow[PollResult[object] | None]:
-        """Read until the effect is seen or time is up; None if there is no time to read."""
+    def _log_read_back(self, lost: FerryError) -> None:
+        """Log that the effect of the write is read back, and why."""
         name = self.operation.name
         log(
             self.context,
@@ -385,18 +374,6 @@ class _WriteSteps(Generic[T]):
             operation=name,
             outcome="unknown",
         )
-
-        remaining = self.context.remaining()
-        window = READ_BACK_WINDOW if remaining is None else remaining
-        if window <= 0:
-            return None
-
-        wait = Wait(window, until=read_back.shows)
-        context = replace(self.context, goes_first=True)
-        try:
-            return (yield from poll(read_back.reading, context, wait))
-        except FerryError:  # the client was closed meanwhile
-            return None
 
     def _unknown_error(
         self, lost: FerryError, last_seen: object, *, can_be_read: bool

@@ -239,8 +239,7 @@ class ConnectionPlan(TripPlan):
         return [
             (route, company)
             for route, company in super()._route_companies(routes)
-            if company not in self._graph.companies
-            or company in self._graph.companies_to_ask(route)
+            if company not in self._graph.companies or company in self._graph.companies_on(route)
         ]
 
     def _ask_round(self) -> bool:

@@ -172,15 +172,14 @@ class RouteGraph:
             stops.append(code if port is None else PortOfCall.of(code, port.name))
         return sailing.model_copy(update={"stops": tuple(stops)})
 
-    def companies_to_ask(self, route: Route) -> tuple[str, ...]:
-        """Return the companies to ask for a route.
+    def companies_on(self, route: Route) -> tuple[str, ...]:
+        """Return the companies that sail a route, and after them those that may.
 
-        The companies that a search has found there come first. Those whose departures could not be
-        read come last. If no company is known to sail the route, all are asked.
+        A company may sail it if its departures could not be read. If no company is known to sail
+        the route, every company may.
         """
-        companies = [*dict.fromkeys((*route.companies, *self.unread))] or [*self.companies]
-        companies.sort(key=lambda company: (route.journey_id, company) not in self.confirmed)
-        return tuple(companies)
+        companies = dict.fromkeys((*route.companies, *self.unread))
+        return tuple(companies or self.companies)
 
     def confirm(self, journey_id: str, company: str) -> None:
         """Record that a search has found sailings of a company on a journey."""

@@ -237,11 +237,17 @@ class TripPlan:
         if self._request.companies is None:
             pairs: list[tuple[Route, str]] = []
             for route in routes:
-                pairs += [(route, company) for company in self._graph.companies_to_ask(route)]
+                pairs += [(route, company) for company in self._in_order_of_asking(route)]
             return pairs
         # A company that the caller names is asked, even if no catalogue says that it sails.
         companies = dict.fromkeys(self._name_of(company) for company in self._request.companies)
         return [*product(routes, companies)]
+
+    def _in_order_of_asking(self, route: Route) -> list[str]:
+        """Return the companies to ask for a route: first those that a search has found there."""
+        confirmed = self._graph.confirmed
+        companies = self._graph.companies_on(route)
+        return sorted(companies, key=lambda company: (route.journey_id, company) not in confirmed)
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""

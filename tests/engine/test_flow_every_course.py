@@ -185,7 +185,7 @@ def short_read_backs():
     """Read an effect back about twice, and log nothing."""
     logging.disable(logging.CRITICAL)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.7)
+        patch.setattr("ferry_sdk._engine.read_back.READ_BACK_WINDOW", 0.7)
         yield
     logging.disable(logging.NOTSET)
 

@@ -157,7 +157,7 @@ class TestFailures:
         assert len(graph.unread) == len(new_ferry.mcp.companies())
         assert not graph.is_complete
         (route,) = new_ferry.routes.find("Genoa", "Tunis")
-        assert {*graph.unread} <= {*graph.companies_to_ask(route)}
+        assert {*graph.unread} <= {*graph.companies_on(route)}
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
