@@ -27,6 +27,7 @@ from ferry_sdk._engine.content_codings import Decompressor, decompressor_of
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.reply_limits import LARGEST_REPLY
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._transport.http_client import (
     LOWEST_FINAL,
     AsyncHttpClient,
@@ -269,7 +270,7 @@ class Exchange:
             if ":" in host:  # an address of IPv6
                 host = f"[{host}]"
             failure.args = (f"{failure} ({host}:{port})",)
-            if self._effect.is_followed:
+            if self._effect.state in {SendState.FOLLOWED, SendState.SENT}:
                 failure.outcome = self._effect.outcome
 
         if isinstance(failure, FerryError) and self._reply is not None:

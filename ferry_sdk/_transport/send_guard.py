@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 import anyio
 
 from ferry_sdk._engine.effects import Send
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
@@ -117,8 +118,10 @@ class SendGuard:
         self._socket: socket | None = None
         self._stream: Any = None
         self.is_given_up = False
-        effect.is_handed_over = True
-        effect.is_own = connections.is_ours
+        if connections.is_ours:
+            effect.state = SendState.IN_OWN_CLIENT
+        else:
+            effect.state = SendState.HANDED_OVER
         effect.connections = connections
 
     def on_event(self, event: str, info: Mapping[str, Any]) -> None:
@@ -161,7 +164,9 @@ class SendGuard:
 
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
-        self._effect.is_followed = True
+        if self._effect.state is not SendState.SENT:
+            self._effect.state = SendState.FOLLOWED
+
         step = _STEPS.get(".".join(event.split(".")[-2:]))
         if step is _Step.CONNECTED:
             self._stream = info["return_value"]
@@ -192,7 +197,7 @@ class SendGuard:
                 where = "the connection leads to another machine"
                 raise ConfigurationError(f"base_url: {problem}: {where}")
 
-            self._effect.is_sent = True
+            self._effect.state = SendState.SENT
 
 
 def shut(connection: socket) -> None:

@@ -35,6 +35,7 @@ from ferry_sdk._engine.effects import (
 from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
 from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
@@ -213,7 +214,7 @@ def _run_until(effect: Send, exchange: Exchange, client: HttpClient) -> Reply:
         if call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
-        effect.is_handed_over = False  # nothing runs that could send it
+        effect.state = SendState.NOT_BEGUN  # nothing runs that could send it
         problem = "cannot start a thread to enforce it; is the interpreter shutting down?"
         raise ConfigurationError(f"deadline: {problem}") from None
     except BaseException:

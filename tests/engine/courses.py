@@ -11,6 +11,7 @@ from ferry_sdk import FerryError, RequestTimeoutError
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, Sleep
 from ferry_sdk._engine.flow import run
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk._transport.single_flight import SharedCall
 from tests.engine.recorder import Notes, entry
@@ -351,7 +352,7 @@ class Course:
         return value
 
     def _send(self, effect):
-        effect.is_handed_over = effect.is_own = effect.is_followed = True
+        effect.state = SendState.FOLLOWED
         request = effect.request
         message = json.loads(request.content or b"{}") if request.rpc_method else {}
         if request.rpc_method not in (None, "tools/call"):
@@ -428,7 +429,8 @@ class Course:
             came = self.choose(*options, *ends, *lates)
         said = came.partition(",")[0]
         left = said not in {"not sent", "stop", "late"}
-        effect.is_sent = left
+        if left:
+            effect.state = SendState.SENT
         if is_write:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)

@@ -14,6 +14,7 @@ from ferry_sdk import OutcomeUnknownError
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.flow import report_interruption, run
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import build_hooks
 from tests.engine.failures import refused, reset
@@ -84,7 +85,7 @@ class Stopped(Driver):
             self.seen.append(type(effect).__name__)
             if len(self.seen) == self._number + 1:
                 if isinstance(effect, Send):
-                    effect.is_handed_over = True
+                    effect.state = SendState.HANDED_OVER
                 raise self._stop
         return super().perform(effect)
 
@@ -156,12 +157,11 @@ def test_interrupted_refresh_leaves_the_write_not_sent(name):
     assert notes.states == {"entry-1": "not_sent"}
 
 
-def driver_interrupted_after(steps, first):
-    """Return a driver whose second request takes some steps, and is interrupted then."""
+def driver_interrupted_in(send_state, first):
+    """Return a driver whose second request is interrupted in a state."""
 
     def interrupt(_):
-        for step in ("is_handed_over", "is_followed", "is_sent"):
-            setattr(driver.effects[-1], step, step in steps)
+        driver.effects[-1].state = send_state
         raise KeyboardInterrupt
 
     driver = scripted_driver(first, interrupt)
@@ -169,31 +169,29 @@ def driver_interrupted_after(steps, first):
 
 
 every_sending = pytest.mark.parametrize(
-    ("steps", "state"),
+    ("send_state", "state"),
     [
-        pytest.param((), "not_sent", id="not begun"),
-        pytest.param(("is_handed_over",), "unknown", id="handed over"),
-        pytest.param(("is_handed_over", "is_sent"), "unknown", id="sent"),
-        pytest.param(("is_handed_over", "is_followed"), "not_sent", id="followed"),
-        pytest.param(
-            ("is_handed_over", "is_followed", "is_sent"), "unknown", id="followed until it was sent"
-        ),
+        pytest.param(SendState.NOT_BEGUN, "not_sent", id="not begun"),
+        pytest.param(SendState.HANDED_OVER, "unknown", id="handed over"),
+        pytest.param(SendState.IN_OWN_CLIENT, "not_sent", id="in our client"),
+        pytest.param(SendState.FOLLOWED, "not_sent", id="followed"),
+        pytest.param(SendState.SENT, "unknown", id="sent"),
     ],
 )
 
 
 @every_sending
 @pytest.mark.parametrize("name", COURSES)
-def test_request_interrupted_before_it_left_is_not_sent(name, steps, state):
-    driver = driver_interrupted_after(steps, refused())
+def test_request_interrupted_before_it_left_is_not_sent(name, send_state, state):
+    driver = driver_interrupted_in(send_state, refused())
     notes = Notes()
     driver.error(KeyboardInterrupt, name, journal=notes)
     assert notes.states == {"entry-1": state}
 
 
 @every_sending
-def test_interrupted_look_changes_no_doubt(steps, state):
-    driver = driver_interrupted_after(steps, reset())
+def test_interrupted_look_changes_no_doubt(send_state, state):
+    driver = driver_interrupted_in(send_state, reset())
     notes = Notes()
     driver.error(KeyboardInterrupt, "bookings.confirm", journal=notes)
     assert notes.states == {"entry-1": "unknown"}

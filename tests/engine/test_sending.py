@@ -6,6 +6,8 @@ from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, Request, Timeout
 from ferry_sdk._engine.requests import send
+from ferry_sdk._engine.sending import SendState
+from ferry_sdk._transport.send_guard import OpenConnections, SendGuard
 from tests.support.driven import SETTINGS
 
 
@@ -16,28 +18,42 @@ def sending():
 
 
 @pytest.mark.parametrize(
-    ("outcome", "steps"),
+    ("outcome", "state"),
     [
-        pytest.param("not_sent", [], id="not begun"),
-        pytest.param("unknown", ["is_handed_over"], id="in a library that reports nothing"),
-        pytest.param("not_sent", ["is_handed_over", "is_own"], id="in our client"),
-        pytest.param("not_sent", ["is_handed_over", "is_followed"], id="in one that reports"),
-        pytest.param("unknown", ["is_handed_over", "is_own", "is_sent"], id="sent by ours"),
-        pytest.param(
-            "unknown", ["is_handed_over", "is_followed", "is_sent"], id="reported as sent"
-        ),
-        pytest.param(
-            "unknown",
-            ["is_handed_over", "is_own", "is_followed", "is_sent"],
-            id="reported as sent by ours",
-        ),
+        pytest.param("not_sent", SendState.NOT_BEGUN, id="not begun"),
+        pytest.param("unknown", SendState.HANDED_OVER, id="in a client that reports nothing"),
+        pytest.param("not_sent", SendState.IN_OWN_CLIENT, id="in our client"),
+        pytest.param("not_sent", SendState.FOLLOWED, id="in a client that reports"),
+        pytest.param("unknown", SendState.SENT, id="sent"),
     ],
 )
-def test_steps_of_a_request_decide_its_outcome(sending, outcome, steps):
-    for step in steps:
-        setattr(sending, step, True)
+def test_state_of_a_request_decides_its_outcome(sending, outcome, state):
+    sending.state = state
     assert sending.outcome == outcome
     assert sending.may_have_left is (outcome == "unknown")
+
+
+@pytest.fixture(params=[True, False], ids=["our client", "a client of the user"])
+def connections(request):
+    """Give the connections of an HTTP client, ours or the user's."""
+    return OpenConnections(is_ours=request.param, is_local_only=False)
+
+
+def test_request_without_a_step(sending, connections):
+    SendGuard(sending, connections)
+    assert sending.may_have_left is not connections.is_ours
+
+
+def test_step_before_the_first_byte(sending, connections):
+    SendGuard(sending, connections).on_event("connection.connect_tcp.started", {})
+    assert sending.state is SendState.FOLLOWED
+
+
+def test_steps_after_the_first_byte(sending, connections):
+    guard = SendGuard(sending, connections)
+    guard.on_event("http11.send_request_headers.started", {})
+    guard.on_event("http11.receive_response_headers.started", {})
+    assert sending.state is SendState.SENT
 
 
 def test_repr_shows_no_address_or_connections(sending):

@@ -11,6 +11,7 @@ from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Headers, Reply
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
 from tests.support.operations import described
@@ -103,7 +104,7 @@ class Driver:
         raise NotImplementedError(effect)
 
     def _exchange(self, effect):
-        effect.is_handed_over = True
+        effect.state = SendState.HANDED_OVER
         self.requests.append(effect.request)
         if effect.until is not None and self.now + self.latency > effect.until:
             self.now = effect.until
