@@ -108,6 +108,9 @@ def test_every_fault_is_read_back_from_json(kind):
         ("price_change", "amount", -1e7),
         ("truncate", "keep", 1.1),
         ("truncate", "keep", "half"),
+        pytest.param("wrong_shape", "value", "\ud800", id="half-a-surrogate-pair"),
+        pytest.param("wrong_shape", "value", [{"\ud800": 1}], id="half-a-pair-in-a-name"),
+        pytest.param("wrong_shape", "value", [float("inf")], id="infinity"),
     ],
 )
 def test_invalid_request_names_its_field(kind, field, value):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
+from pydantic_core import PydanticCustomError
 
 from ferry_sdk.sandbox.faults.details import Details
 
@@ -30,6 +32,14 @@ class ValueFault(Details):
         raise NotImplementedError
 
 
+def _check_writable(value: JsonValue) -> JsonValue:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:  # half a surrogate pair, or a number such as infinity
+        raise PydanticCustomError("json", "The value cannot be written as JSON in UTF-8") from None
+    return value
+
+
 class WrongShape(ValueFault):
     """Valid JSON of an unexpected type.
 
@@ -37,7 +47,7 @@ class WrongShape(ValueFault):
         value: The value to answer; by default an object for an array, else an array.
     """
 
-    value: JsonValue = None
+    value: Annotated[JsonValue, AfterValidator(_check_writable)] = None
 
     def reshape(self, value: JsonValue) -> JsonValue:
         """Return the other value."""
