@@ -157,7 +157,7 @@ def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     yield from progress.read_parts()
     if progress.parts[_OLD].state not in {"held", "confirmed"}:
         raise InvalidInputError("it does not stand, or not whole", field="booking_id")
-    error = yield from _find_fees(progress, [_OLD])
+    error = yield from _read_fees(progress, [_OLD])
     if error is not None:
         raise error
 
@@ -285,10 +285,20 @@ def _cancel_held(progress: Progress) -> Flow[None]:
                 return
 
 
-def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
-    """Read the fees of parts, and note them in the plan.
+def _read_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
+    """Read the fees of parts, note them in the plan, and check them against the limits.
 
-    Return why they, with the fees of this step so far, are not within the limits, or None.
+    The limits are for the whole step. So the fees of the parts that this step has cancelled before
+    count too. For example, with a limit of 30 EUR, a part was cancelled for 20 EUR, and then the
+    process was killed. `resume` reads a fee of 15 EUR for the other part: together they are 35 EUR,
+    and the other part stays as it is.
+
+    Args:
+        progress: The order.
+        indices: The parts.
+
+    Returns:
+        Why the fees cannot be read, or are not within the limits; None if they are.
     """
     plan = progress.plan
     reads: dict[int, Operation[Any]] = {}
@@ -300,16 +310,20 @@ def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None
     except FerryError as error:
         return error
 
-    spent = [plan.fees[index] for index in plan.fees if progress.parts[index].state == "cancelled"]
     for index, fee in fees.items():
         plan.fees[index] = Fee(fee.currency, fee.penalty_amount, fee.refund_amount)
-    to_spend = [plan.fees[index] for index in fees]
-    return _check_fees([*spent, *to_spend], plan)
+
+    # Somebody else may have cancelled a part whose fee was just read. It counts once.
+    counted: list[Fee] = []
+    for index, noted_fee in plan.fees.items():
+        if index in fees or progress.parts[index].state == "cancelled":
+            counted.append(noted_fee)
+    return _check_fees(counted, plan)
 
 
 def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
     """Cancel parts, if the sum of their fees is within the limits; return why one still stands."""
-    error = yield from _find_fees(progress, indices)
+    error = yield from _read_fees(progress, indices)
     if error is not None:
         progress.is_interrupted = not is_refusal(error)
         return error
@@ -332,7 +346,7 @@ def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
     if (new.total, new.currency) != (price.amount, price.currency):
         return _price_changed(OrderPart(total=price.amount, currency=price.currency), new)
 
-    error = yield from _find_fees(progress, [_OLD])
+    error = yield from _read_fees(progress, [_OLD])
     if error is not None:
         return error
     return (yield from progress.write(_NEW, "confirm", _confirmation(progress, _NEW)))

@@ -327,6 +327,24 @@ def test_old_booking_may_be_cancelled_by_itself(desk, both_stand):
     assert desk.run(orders.resume, order.id).state == "confirmed"
 
 
+@pytest.fixture
+def interrupted_change(desk, old):
+    """A change whose new booking is made and not confirmed, at just the fee of the old one."""
+    desk.sandbox.clock.freeze()
+    limit = desk.ferry.bookings.cancel_fee(old.parts[0].booking_id).penalty_amount
+    assert limit > 0
+    desk.sandbox.faults.add("unauthorized", "bookings.confirm", status=403)
+    order = caught(errors.OrderError, change, desk, old, max_penalty={"EUR": limit}).order
+    assert states(order) == ["held", "confirmed"]
+    return order
+
+
+def test_change_counts_a_fee_that_was_paid_once(desk, interrupted_change):
+    desk.ferry.bookings.cancel(interrupted_change.parts[1].booking_id)
+    resumed = desk.run(orders.resume, interrupted_change.id)
+    assert (resumed.state, states(resumed)) == ("confirmed", ["confirmed", "cancelled"])
+
+
 HIGH_REFUND = {"field": "refund_amount", "value": "50.00"}
 
 
