@@ -488,8 +488,8 @@ _LAST_SECOND: Final = 253_402_300_799
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-def _parse_epoch(value: float) -> datetime:
-    """Return the moment of epoch seconds or milliseconds."""
+def _parse_epoch_or_keep(value: float) -> datetime | str:
+    """Return the moment of epoch seconds or milliseconds; of any other number, its text."""
     if isinstance(value, bool):
         raise invalid("expected a moment, not a boolean")
     try:
@@ -497,7 +497,7 @@ def _parse_epoch(value: float) -> datetime:
             return _EPOCH + timedelta(seconds=value)
         return _EPOCH + timedelta(milliseconds=value)
     except (OverflowError, ValueError):
-        raise invalid("not a moment in epoch seconds") from None
+        return str(value)
 
 
 _aware: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
@@ -541,11 +541,11 @@ _EPOCH_DIGITS: Final = (10, 13)
 
 def _parse_moment_or_keep(value: object) -> object:
     if isinstance(value, int | float):
-        return _parse_epoch(value)
+        return _parse_epoch_or_keep(value)
     if not isinstance(value, str):
         return value
     if len(value) in _EPOCH_DIGITS and value.isascii() and value.isdigit():
-        return _parse_epoch(int(value))
+        return _parse_epoch_or_keep(int(value))
     if value[4:5] != "-" or len(value) > _LONGEST_MOMENT:
         return value
     with suppress(ValidationError):
@@ -590,7 +590,8 @@ Moment = Annotated[AwareDatetime, WrapValidator(_parse_moment)]
 """A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
 
 LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
-"""An aware `datetime`, also of epoch seconds and milliseconds; any other text stays a `str`."""
+"""An aware `datetime`, also of epoch seconds and milliseconds; any other text or number is kept as
+a `str`."""
 
 LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
 """A date as YYYY-MM-DD; any other text is kept."""

@@ -65,7 +65,8 @@ SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
 _DECIMALS: Final = Decimal("0.0001")
 _CONTEXT: Final = Context(prec=18, traps=[Inexact, InvalidOperation])
 _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
-_NO_EXPIRATION: Final = "expiration_date: expected a moment"
+_EXPIRATION_UNREADABLE: Final = "expiration_date: expected a moment"
+_EXPIRATION_NOT_STORABLE: Final = f"expiration_date: {_NOT_A_MOMENT}"
 
 
 @dataclass(slots=True)
@@ -126,12 +127,13 @@ class Rows:
             self._rows.append(_Row(self._add_search(search, answer, "nothing")))
 
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-        """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
+        """Return the rows as a table. A price that cannot be written as it is gives its reason."""
         try:
             fares = self._fare_table()
-        except (pa.ArrowInvalid, OverflowError):
+        except pa.ArrowInvalid:
             self._replace_lost()
             fares = self._fare_table()
+
         searches = pa.Table.from_pylist(self._searches, schema=pa.schema([*_SEARCH.items()]))
         sailings = pa.Table.from_pylist(self._sailings, schema=pa.schema([*_SAILING.items()]))
 
@@ -146,34 +148,26 @@ class Rows:
 
         Raises:
             pyarrow.ArrowInvalid: A price would be rounded, or is too large.
-            OverflowError: A moment is not in the years 1 to 9999 in UTC.
         """
         fares = self._fares
-        for moment in fares.expiration_dates:
-            if moment is not None and moment.year in {MINYEAR, MAXYEAR}:
-                moment.astimezone(timezone.utc)
         columns = [fares.types, fares.prices, fares.currencies, fares.expiration_dates]
         types = [*_FARE.values()]
         arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
         return pa.table(arrays, names=[*_FARE])
 
     def _replace_lost(self) -> None:
-        """Replace the rows of the fares that cannot be written by rows that say why."""
+        """Replace the rows of the prices that cannot be written by rows that say why."""
         rows = self._rows
         self._rows = []
-        fares = self._fares
+        prices = self._fares.prices
         for row in rows:
             if row.fare is None:
                 self._rows.append(row)
                 continue
 
-            fares.prices[row.fare] = _price_of(fares.prices[row.fare])
-            expires_at = fares.expiration_dates[row.fare]
-            if fares.prices[row.fare] is None:
+            prices[row.fare] = _price_of(prices[row.fare])
+            if prices[row.fare] is None:
                 self._add_lost(row.search, "a price with more than 4 decimals or 14 digits")
-            elif expires_at is not None and not _is_storable(expires_at):
-                fares.expiration_dates[row.fare] = None
-                self._add_lost(row.search, _NOT_A_MOMENT)
             else:
                 self._rows.append(row)
 
@@ -220,9 +214,10 @@ class Rows:
         for fare in fares:
             fare_search = search
             expires_at = fare.expiration_date
-            if isinstance(expires_at, str):
+            problem = _problem_of_expiration(expires_at)
+            if problem is not None:
                 # The price can be read, so it stays: nobody books with the end of a tariff.
-                fare_search = self._copy_search(search, reason=_NO_EXPIRATION)
+                fare_search = self._copy_search(search, reason=problem)
                 expires_at = None
 
             self._rows.append(_Row(fare_search, sailing=number, fare=len(self._fares.types)))
@@ -245,9 +240,21 @@ def _price_of(amount: Decimal) -> Decimal | None:
         return None
 
 
+def _problem_of_expiration(expires_at: datetime | str | None) -> str | None:
+    """Return why the end of a tariff cannot be written; None if it can, or if there is none."""
+    if expires_at is None:
+        return None
+    if isinstance(expires_at, str):
+        return _EXPIRATION_UNREADABLE
+    return None if _is_storable(expires_at) else _EXPIRATION_NOT_STORABLE
+
+
 def _is_storable(moment: datetime) -> bool:
     """Return whether a moment is in the years 1 to 9999 in UTC."""
+    if MINYEAR < moment.year < MAXYEAR:
+        return True
     try:
-        return MINYEAR < moment.year < MAXYEAR or bool(moment.astimezone(timezone.utc))
+        moment.astimezone(timezone.utc)
     except OverflowError:
         return False
+    return True

@@ -7,6 +7,7 @@ import pytest
 
 from ferry_sdk import Ferry, NoSailingsError, Records
 from ferry_sdk._engine.batch import BatchAnswer
+from ferry_sdk.models.availability import Tariff
 from ferry_sdk.models.records import Unreadable
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan.searches import CompanyRoute, Search
@@ -107,11 +108,26 @@ class TestFares:
         [
             pytest.param(None, None, id="no date"),
             pytest.param("soon", "expiration_date: expected a moment", id="a text"),
+            pytest.param(
+                LATE,
+                "expiration_date: a moment before the year 1 or after 9999 in UTC",
+                id="after the year 9999",
+            ),
         ],
     )
     def test_row_says_why_expiration_is_missing(self, sailing, expiration_date, reason):
         (row,) = rows_of(Records([with_tariffs(sailing, {"expiration_date": expiration_date})]))
         assert (row["status"], row["reason"]) == ("answered", reason)
+
+    def test_number_too_large_for_a_moment_is_the_reason(self, sailing):
+        tariff = sailing.tariffs[0].model_dump() | {"expiration_date": 1e30}
+        changes = {"tariffs": (Tariff.model_validate(tariff),)}
+        (row,) = rows_of(Records([sailing.model_copy(update=changes)]))
+        assert (row["status"], row["reason"]) == ("answered", "expiration_date: expected a moment")
+
+    def test_late_expiration_keeps_its_price(self, sailing):
+        (row,) = rows_of(Records([with_tariffs(sailing, {"expiration_date": LATE})]))
+        assert (row["price"], row["expires_at"]) == (sailing.tariffs[0].amount, None)
 
     def test_other_fare_has_no_reason(self, sailing):
         broken = {"expiration_date": "soon"}
@@ -131,10 +147,6 @@ class TestUnreadable:
 
     def test_late_arrival_is_unreadable(self, sailing):
         (row,) = rows_of(Records([sailing.model_copy(update={"arrive_at": LATE})]))
-        assert (row["status"], row["reason"]) == ("unreadable", self.REASON)
-
-    def test_late_expiration_is_unreadable(self, sailing):
-        (row,) = rows_of(Records([with_tariffs(sailing, {"expiration_date": LATE})]))
         assert (row["status"], row["reason"]) == ("unreadable", self.REASON)
 
     def test_record_has_its_reason(self):
