@@ -1,23 +1,21 @@
 """Print figures of how the code reads: the package's, and the tests'.
 
-Usage: readability.py [PACKAGE [TESTS]]: folders of Python files; `ferry_sdk` and `tests` if none is
-given. Another project's folders give its figures.
-
-The figures show places to look at. They are no limits, and no check reads them.
+Another project's folders give its figures. The figures show places to look at. They are no limits,
+and no check reads them.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
-import sys
 import tokenize
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 LONG = 12
 """Lines of code from which a function is long, and reads better in paragraphs."""
@@ -183,14 +181,21 @@ def share(answers: list[bool]) -> str:
     return f"{100 * sum(answers) / max(len(answers), 1):.0f} %"
 
 
-def main(package: str = "ferry_sdk", tests: str = "tests") -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, the figures of a package for 1,000 lines of its code."""
-    for name, figure in rows_of_package(read(Path(package))):
+    parser = argparse.ArgumentParser(prog="scripts/readability", description=__doc__)
+    parser.add_argument(
+        "package", nargs="?", type=Path, default="ferry_sdk", help="a folder of Python files"
+    )
+    parser.add_argument("tests", nargs="?", type=Path, default="tests", help="that of its tests")
+    folders = parser.parse_args(arguments)
+
+    for name, figure in rows_of_package(read(folders.package)):
         print(f"{figure:>8}  {name}")
     print()
-    for name, figure in rows_of_tests(read(Path(tests))):
+    for name, figure in rows_of_tests(read(folders.tests)):
         print(f"{figure:>8}  {name}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.readability import read, rows_of_package, rows_of_tests
+from scripts.readability import main, read, rows_of_package, rows_of_tests
 
 CALL = "call(1, 2, 3, 4, 5)\n"
 LONG = "def long():\n" + "    call()\n" * 12
@@ -61,3 +61,20 @@ def test_figure_of_a_package(tmp_path, text, name, figure):
 )
 def test_figure_of_tests(tmp_path, text, name, figure):
     assert dict(rows_of_tests(sources(tmp_path, text)))[name] == figure
+
+
+def test_help_names_the_folders(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "[package] [tests]" in printed
+    assert "The figures show places to look at." in printed
+
+
+def test_folders_of_another_project_are_read(tmp_path, capsys):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "module.py").write_text(CALL)
+    main([str(package), str(tmp_path / "tests")])
+    assert "1  lines of code" in capsys.readouterr().out
