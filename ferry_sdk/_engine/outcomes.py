@@ -1,4 +1,14 @@
-"""Outcomes of writes: what is known after an error, and what the journal records."""
+"""Outcomes of writes: what is known after an error, and what the journal records.
+
+`outcome_after` decides between "not_sent", "rejected" and "unknown" when a write ends with an error
+or is interrupted. `record_outcome` ends the entry of the write in the journal. For example, a
+confirmation that the service refused ends its entry so:
+
+    details = OutcomeDetails(status_code=409, code="BOOKING_CONFIRM_ERROR")
+    journal.end("entry-1", "rejected", details=details)
+
+The details are left out if the recorder is a user's own whose `end` does not take them.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +91,16 @@ def _end(
     record: object,
     named_id: str | None,
 ) -> None:
-    """End an entry, with details if the recorder takes them."""
+    """End an entry, with details if the recorder takes them.
+
+    Args:
+        journal: The recorder.
+        entry_id: The entry.
+        state: The outcome.
+        result_or_error: The result of the write, or the error that ended it.
+        record: What a guard or a read-back has read.
+        named_id: The booking that the failed reply of a create named.
+    """
     details: OutcomeDetails | None = None
     # An outcome without details is better than none on record.
     with suppress(Exception):
@@ -95,11 +114,14 @@ def _end(
 
 
 def _takes_details(journal: Recorder) -> bool:
-    """Return whether a recorder is a `DetailedRecorder`: its `end` has the parameter `details`.
+    """Return whether the `end` of a recorder has the parameter `details`.
 
-    This is the documented rule. It is asked of the method that is called, at the time of the call:
-    a wrapper may replace `end` of a journal, and its parameters are then its own, not those of the
-    function that it wraps.
+    The page on the journal promises this rule to users who write a recorder of their own: a
+    `Recorder` needs no such parameter, a `DetailedRecorder` has it.
+
+    The parameters are read at each write, because a user may replace `end` of a journal by a
+    wrapper at any time. A wrapper of `functools.wraps` shows the parameters of the function that it
+    wraps, and need not pass them on. With ``follow_wrapped=False``, its own parameters count.
     """
     return "details" in signature(journal.end, follow_wrapped=False).parameters
 
@@ -111,15 +133,18 @@ def _details(
     match state:
         case "done":
             return _ids_of(result_or_error, record)
+
         case "rejected":
-            error = result_or_error
-            if isinstance(error, AlreadyDoneError):  # its cause is the refusal
-                error = error.__cause__
-            if isinstance(error, APIError):
-                return OutcomeDetails(status_code=error.status_code, code=code_of(error))
+            refusal = result_or_error
+            if isinstance(refusal, AlreadyDoneError):
+                refusal = refusal.__cause__
+            if isinstance(refusal, APIError):
+                return OutcomeDetails(status_code=refusal.status_code, code=code_of(refusal))
             return OutcomeDetails()
+
         case "unknown":
             return OutcomeDetails(booking_id=named_id)
+
         case _:
             return OutcomeDetails()
 
@@ -159,8 +184,14 @@ def _text(record: object, member: str) -> str | None:
 
 
 def outcome_after(stop: BaseException, context: Context) -> Outcome:
-    """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
+    """Return the outcome of a write that an error or an interruption ended.
+
+    It is "not_sent" only if nothing can have left. If an error says so, but an earlier request of
+    the call may have left, it is "unknown".
+    """
     if not isinstance(stop, FerryError):
         return context.state.outcome
-    is_in_doubt = stop.outcome == "not_sent" and context.state.may_have_happened
-    return "unknown" if is_in_doubt else stop.outcome
+
+    if stop.outcome == "not_sent" and context.state.may_have_happened:
+        return "unknown"
+    return stop.outcome

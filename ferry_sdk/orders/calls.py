@@ -1,4 +1,14 @@
-"""The calls of an order."""
+"""The calls of an order.
+
+Each function that sends requests works in the same way. For example, `confirm`:
+
+1. It checks its arguments at once, and loads the order from the journal (`_begin_step`).
+2. It notes in the plan of the order what the caller allows, such as the highest fees.
+3. It returns a `Plan`, whose flow is that of `steps.confirm`. `plan_function` runs the plan with
+   the client that is the first argument: it blocks with a `Ferry`, and an `AsyncFerry` is awaited.
+
+`get` and `unfinished` only read the journal.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +109,10 @@ def hold(
         ```
     """
     # Every booking reads the travellers, and an iterator can be read once.
-    party = [*passengers] if isinstance(passengers, Iterator) else passengers
+    party = passengers
+    if isinstance(passengers, Iterator):
+        party = list(passengers)
+
     creations = [
         _creation(
             f"selections[{index}]",
@@ -179,6 +192,7 @@ def confirm(
     if if_refused not in {"keep", "cancel"}:
         raise InvalidInputError("expected keep or cancel", field="if_refused")
     totals = _amounts(expect_totals, "expect_totals")
+
     progress = _begin_step(journal, order, "confirm")
     for currency in totals:
         if all(part.currency != currency for part in order.parts):
@@ -320,13 +334,13 @@ def change(
     creation = _creation(
         "to", availabilities=to, passengers=passengers, vehicle=vehicle, contact=contact
     )
-    parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
+    old = OrderPart(identifier(booking_id, "booking_id"), role="old", state="confirmed")
     totals = _amounts(expect_totals, "expect_totals")
     if len(totals) != 1:
         raise InvalidInputError("expected one currency", field="expect_totals")
-    ((currency, total),) = totals.items()
 
-    plan = OrderPlan(parts, "change")
+    currency, total = next(iter(totals.items()))
+    plan = OrderPlan([OrderPart(), old], "change")
     plan.agreed = {0: Price(currency, total)}
     plan.limits = _amounts(max_penalty, "max_penalty")
     plan.min_refund = _amounts({} if min_refund is None else min_refund, "min_refund")
@@ -451,7 +465,7 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
 
 
 def _plan(progress: Progress, flow: Flow[Order]) -> Plan[Order]:
-    """Return the plan of a call that goes on with an order."""
+    """Return the plan of a call: the flow of its steps, for a client that may write."""
 
     def begin(settings: Settings) -> Flow[Order]:
         if settings.read_only:
@@ -463,15 +477,22 @@ def _plan(progress: Progress, flow: Flow[Order]) -> Plan[Order]:
 
 
 def _begin_step(journal: Journal, order: Order, step: Step) -> Progress:
-    """Return an order from its journal, with a new step."""
+    """Return an order from its journal, with a new step.
+
+    Raises:
+        InvalidInputError: It is no order, another one than on record, or has to be resumed first.
+    """
     if not isinstance(order, Order):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected an Order", field="order")
+
     progress, record = load(_check_journal(journal), order.id)
     if not record.is_finished:
         raise InvalidInputError("a step of it has not ended: resume it first", field="order")
+
     recorded_ids = [part.booking_id for part in progress.parts]
     if recorded_ids != [part.booking_id for part in order.parts]:
         raise InvalidInputError("its bookings are others: get it from the journal", field="order")
+
     progress.plan = OrderPlan(progress.parts, step)
     return progress
 
@@ -483,7 +504,16 @@ def _check_journal(journal: Journal) -> Journal:
 
 
 def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 -- those of a create
-    """Return the write that makes a booking; errors name its selection `name`."""
+    """Return the write that makes a booking.
+
+    Args:
+        name: What errors call the argument `availabilities`, which no function of this module has:
+            ``selections[1][0].tariff_id`` for ``availabilities[0].tariff_id``.
+        **arguments: Those of `bookings.create`.
+
+    Raises:
+        InvalidInputError: An argument is invalid.
+    """
     try:
         operation = BookingsGroup.create(None, **arguments)
     except InvalidInputError as error:
@@ -494,10 +524,18 @@ def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 --
 
 
 def _amounts(value: object, argument: str) -> dict[str, Decimal]:
-    """Return amounts by currency."""
+    """Return amounts by currency.
+
+    Raises:
+        InvalidInputError: A currency or an amount is invalid; `field` is such as
+            ``max_penalty.EUR``.
+    """
     try:
         return _amounts_by_currency.validate_python(value)
     except ValidationError as error:
         path, problem = path_of(error)
-    field = f"{argument}.{path}" if path else argument
+
+    field = argument
+    if path:
+        field = f"{argument}.{path}"
     raise InvalidInputError(problem, field=field)

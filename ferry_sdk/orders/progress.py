@@ -190,6 +190,7 @@ class Progress:
         if is_finished:
             self.plan.step = None
             self.plan.is_undone = False
+
         yield from self._save_end(is_finished=is_finished)
         raise OrderError(self.order, error) from error.with_traceback(None)
 
@@ -231,12 +232,13 @@ class Progress:
         error = answer.error
         if error is None or isinstance(error, AlreadyDoneError):
             self._note_success(index, action, answer.value)
-        else:
-            self._note_failure(index, action, error)
-            if error.outcome == "unknown":
-                return error  # the write stays begun, for `resume`
-        self._forget_write()
-        return None if isinstance(error, AlreadyDoneError) else error
+            self._forget_write()
+            return None
+
+        self._note_failure(index, action, error)
+        if error.outcome != "unknown":
+            self._forget_write()  # an unknown write stays begun, for `resume`
+        return error
 
     def _note_success(self, index: int, action: Action, result: object) -> None:
         self._set(index, state=_EFFECTS[action], error=None, expires_at=None)
@@ -244,11 +246,22 @@ class Progress:
             self.see(index, result)
 
     def _note_failure(self, index: int, action: Action, error: FerryError) -> None:
+        """Note why a write failed, and what that means for its part and for the order.
+
+        - The write may have happened: the part is unknown, until `resume` reads its booking.
+        - The write was refused for good: the part keeps its state.
+        - The write may succeed later, such as with another token: the part keeps its state, and
+          `resume` goes on with the order. A create is not repeated, because no travellers are
+          stored.
+        """
         self._set(index, error=error)
         if isinstance(error, OutcomeUnknownError) and error.booking_id is not None:
             self._set(index, booking_id=error.booking_id)
+
         if isinstance(error, UnresolvedWriteError) and action != "create":
-            # The same write of an earlier program: its outcome is that of this one.
+            # This write was not sent, because an earlier program began the same one and its outcome
+            # is open. To confirm or cancel a booking twice has one effect, so the entry of the
+            # earlier write says what became of the part.
             self.entry_id = error.entry.id
             error.outcome = "unknown"
 
@@ -294,9 +307,11 @@ class Progress:
 
     def read_parts(self, indices: list[int] | None = None) -> Flow[dict[int, Booking]]:
         """Read bookings, all by default, and note what they show."""
-        wanted = range(len(self.parts)) if indices is None else indices
+        if indices is None:
+            indices = [*range(len(self.parts))]
+
         reads: dict[int, Operation[Any]] = {}
-        for index in wanted:
+        for index in indices:
             booking_id = self.parts[index].booking_id
             if booking_id:
                 reads[index] = BookingsGroup.get(None, booking_id)
@@ -348,7 +363,10 @@ class Progress:
 
     def _is_proved_by(self, state: OrderState) -> bool:
         """Return whether the state of a booking shows what became of the write begun last."""
-        action = None if self.plan.doing is None else self.plan.doing.action
+        action: Action | None = None
+        if self.plan.doing is not None:
+            action = self.plan.doing.action
+
         if action == "create":
             return True  # the booking that the failed reply named is there
         if action == "cancel":
@@ -360,14 +378,15 @@ class Progress:
         pending = self.plan.doing
         if pending is None:
             return
+
         self._set(pending.part_index, state="unknown")
         if entry is None:
             return
-
         booking_id = self.parts[pending.part_index].booking_id or entry.booking_id
         if entry.is_unresolved:
             self._set(pending.part_index, booking_id=booking_id)
             return
+
         if entry.state != "done":
             self._note_no_effect(pending, entry)
         elif booking_id is not None:
@@ -393,11 +412,11 @@ class Progress:
     def note_refusal(self) -> None:
         """Undo the step if a write was refused and the part shows that it has no effect."""
         rejection = self.rejection
-        if (
-            rejection is None
-            or self.parts[rejection.part_index].state == _EFFECTS[rejection.action]
-        ):
+        if rejection is None:
             return
+        if self.parts[rejection.part_index].state == _EFFECTS[rejection.action]:
+            return
+
         self.plan.problem = rejection.problem
         if rejection.action == "confirm":
             self.plan.is_undone = True
@@ -417,7 +436,8 @@ def _state_seen(booking: Booking, before: OrderState) -> OrderState:
     if booking.stage in _STAGES:
         state = _STAGES[booking.stage]
     elif state == "held":
-        state = "partial"
+        state = "partial"  # such as while its tickets are being issued
+
     if booking.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
         state = "partial"
 

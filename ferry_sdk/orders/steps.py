@@ -67,14 +67,17 @@ def confirm(
         agreed: The parts with the prices that the customer has seen.
     """
     yield from progress.read_parts()
+
     for index, (part, before) in enumerate(zip(progress.parts, agreed, strict=True)):
         if part.state not in {"held", "confirmed"}:
+            # The price is the same, and the booking that it was agreed for does not stand.
             error = _price_changed(part, part)
             error.args = (f"booking {part.booking_id} is {part.state}; nothing was confirmed",)
             raise error
         if (part.total, part.currency) != (before.total, before.currency):
             raise _price_changed(before, part)
         progress.plan.agreed[index] = Price(before.currency or "", before.total or _ZERO)
+
     _check_totals(totals, progress.order.totals)
     return (yield from confirm_rest(progress))
 
@@ -112,13 +115,16 @@ def _confirm_held(progress: Progress) -> Flow[FerryError | None]:
         OrderError: A confirmation failed that may succeed later.
     """
     nothing_is_confirmed = all(part.state != "confirmed" for part in progress.parts)
-    held = _indices(progress, "held")
-    held.sort(key=lambda index: progress.parts[index].expires_at or _NEVER)
-    for index in held:
+
+    def lapses_at(index: int) -> datetime:
+        return progress.parts[index].expires_at or _NEVER
+
+    for index in sorted(_indices(progress, "held"), key=lapses_at):
         error = yield from progress.write(index, "confirm", _confirmation(progress, index))
         if error is None:
             nothing_is_confirmed = False
             continue
+
         if not is_refusal(error):
             yield from progress.fail(error)
         if nothing_is_confirmed and isinstance(error, PriceChangedError):
@@ -129,13 +135,20 @@ def _confirm_held(progress: Progress) -> Flow[FerryError | None]:
 
 
 def cancel(progress: Progress) -> Flow[Order]:
-    """Cancel every part, if the fees are within the limits."""
+    """Cancel every part, if the fees are within the limits.
+
+    If that fails before the first cancellation begins, such as because the fees are too high, the
+    order is as it was: the error is raised itself, and nothing is recorded.
+    """
     yield from progress.read_parts()
-    revision = progress.revision
+
+    revision_before = progress.revision
     error = yield from _cancel_standing(progress)
-    nothing_was_begun = progress.revision == revision
-    if error is not None and error.outcome != "unknown" and nothing_was_begun:
+    # Each cancellation that begins saves the order, which then has another revision.
+    has_begun = progress.revision != revision_before
+    if error is not None and error.outcome != "unknown" and not has_begun:
         raise error
+
     return (yield from _end(progress, "cancelled", error))
 
 
@@ -157,6 +170,7 @@ def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     yield from progress.read_parts()
     if progress.parts[_OLD].state not in {"held", "confirmed"}:
         raise InvalidInputError("it does not stand, or not whole", field="booking_id")
+
     error = yield from _read_fees(progress, [_OLD])
     if error is not None:
         raise error
@@ -200,7 +214,10 @@ def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     certain = [index for index in range(len(progress.parts)) if index != progress.doubtful]
     bookings = yield from progress.read_parts(certain)
     bookings |= yield from progress.read_doubtful()
-    booking = None if plan.doing is None else bookings.get(plan.doing.part_index)
+
+    booking: Booking | None = None
+    if plan.doing is not None:
+        booking = bookings.get(plan.doing.part_index)
     if progress.order.state == "unknown":
         raise OrderError(progress.order, _unknown(progress, booking))
 
@@ -328,12 +345,13 @@ def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryE
         progress.is_interrupted = not is_refusal(error)
         return error
 
+    first_failure: FerryError | None = None
     for index in indices:
         failure = yield from progress.cancel(index, progress.plan.fees[index])
-        error = error or failure
         if progress.parts[index].state == "unknown" or progress.is_interrupted:
             return failure
-    return error
+        first_failure = first_failure or failure
+    return first_failure
 
 
 def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
@@ -357,6 +375,7 @@ def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
     timeout = _ISSUE_TIME
     if progress.until is not None:
         timeout = max(0.001, min(progress.until - monotonic(), _ISSUE_TIME))
+
     booking_id = str(progress.parts[_NEW].booking_id)
     issued = BookingsGroup.wait(None, booking_id, until=Stage.TICKETED, deadline=timeout)
     try:
@@ -367,6 +386,7 @@ def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
         # If the new one was rejected meanwhile, there is nothing to go on with.
         progress.is_interrupted = progress.parts[_NEW].state == "confirmed"
         return error
+
     progress.see(_NEW, bookings[_NEW])
     return (yield from _cancel_within_limits(progress, [_OLD]))
 
