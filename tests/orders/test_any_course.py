@@ -1,6 +1,22 @@
-"""Every course of an order, and a kill at every moment of it, checked against what must hold."""
+"""Every course of an order, and a kill at each of its moments, checked against what must hold.
+
+`tests.orders.model` describes courses, ends and moments. A walk goes like this:
+
+1. `play` begins a journey, such as the hold of two bookings, in a new world, and lets its calls
+   end as a course says.
+2. `check` compares the order that the user gets with the bookings of the service.
+3. `check_resumed` resumes the order twice, as a program does that starts again. The second time
+   changes nothing.
+4. `check_settled` records the unknown outcomes by hand, as a user does, and resumes once more.
+   Then nothing is left to do.
+
+For example, the journey "hold of 2" with the course (DONE, LOST): `check` sees an order with one
+held and one unknown booking, and `check_resumed` an unfinished order. `check_settled` says that
+the second booking was made; the order is held then.
+"""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -11,24 +27,47 @@ from ferry_sdk.errors import FerryError, JournalError, OrderError, PriceChangedE
 from ferry_sdk.orders import calls, order, steps
 from ferry_sdk.orders.progress import Progress, load
 from ferry_sdk.resources.bookings import BookingsGroup
-from tests.orders.model import ENDS, Sold, World, courses, stands
+from tests.orders.model import (
+    FAILURES,
+    End,
+    ServiceBooking,
+    World,
+    courses,
+    longer_courses,
+    order_of,
+)
 from tests.support.tiers import LONG
 from tests.support.trip import PASSENGERS
 
 SETTINGS = Settings("https://ferry.example", Secret("token"))
-ALLOWED = Decimal(20)
+FEES_OF_TWO = Decimal(20)
 """The fees of two bookings."""
 
 
 class Journey(NamedTuple):
+    """A call of an order, and what it may cost.
+
+    Attributes:
+        name: Its name, and the id of its tests.
+        start: Returns its flow in a world.
+        parts: How many bookings it has.
+        most_fees: What its cancellations may cost together.
+        least_refund: What each cancellation pays back at least.
+    """
+
     name: str
     start: Callable
     parts: int
-    allowed: Decimal = Decimal(0)
-    least: Decimal = Decimal(0)  # what each cancelled part pays back at least
+    most_fees: Decimal = Decimal(0)
+    least_refund: Decimal = Decimal(0)
+
+    @property
+    def most_failures(self):
+        """How many failures its courses have at most, in the long tests."""
+        return 3 if self.parts == 2 else 2
 
 
-def creation():
+def create_call():
     selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     return BookingsGroup.create(None, availabilities=[selection], passengers=PASSENGERS)
 
@@ -37,294 +76,401 @@ def hold(count):
     def start(world):
         parts = [order.OrderPart() for _ in range(count)]
         progress = Progress(world.journal, "hold", order.OrderPlan(parts, "hold"))
-        return steps.hold(progress, [creation() for _ in range(count)])
+        return steps.hold(progress, [create_call() for _ in range(count)])
 
     return start
 
 
-def held(world, count, stage="payment_due"):
+def add_held_order(world, count, stage="payment_due"):
+    """Add an order whose bookings have a stage to the service and the journal."""
     parts = []
-    for name in ("b0", "b1", "b2")[:count]:
-        world.sold[name] = Sold(name, stage=stage)
-        parts.append(order.OrderPart(name, "new", world.sold[name].state, Decimal(100), "EUR"))
+    for number in range(count):
+        booking = ServiceBooking(f"b{number}", stage=stage)
+        world.bookings[booking.id] = booking
+        part = order.OrderPart(booking.id, state=booking.state, total=booking.total, currency="EUR")
+        parts.append(part)
+
     progress = Progress(world.journal, "hold", order.OrderPlan(parts))
     world.run(progress.finish())
     return progress.order
 
 
-def begin(world, call, made, **settings):
-    limit = {"max_penalty": {"EUR": ALLOWED}, "journal": world.journal}
-    return call.__wrapped__(None, made, **limit, **settings).steps(SETTINGS)
+def begin(world, call, held_order, **settings):
+    """Return the flow of a public call, such as `orders.confirm`."""
+    plan = call.__wrapped__(
+        None,
+        held_order,
+        max_penalty={"EUR": FEES_OF_TWO},
+        journal=world.journal,
+        **settings,
+    )
+    return plan.steps(SETTINGS)
 
 
 def confirm(count, if_refused):
     def start(world):
-        made = held(world, count)
-        known = {"expect_totals": made.totals, "if_refused": if_refused}
-        return begin(world, calls.confirm, made, **known)
+        held_order = add_held_order(world, count)
+        totals = held_order.totals
+        return begin(world, calls.confirm, held_order, expect_totals=totals, if_refused=if_refused)
 
     return start
 
 
 def cancel(count, stage="ticketed"):
-    return lambda world: begin(world, calls.cancel, held(world, count, stage))
+    def start(world):
+        return begin(world, calls.cancel, add_held_order(world, count, stage))
+
+    return start
 
 
 def change(world):
-    world.sold["old"] = Sold("old", stage="ticketed")
-    parts = [order.OrderPart(), order.OrderPart("old", "old", "confirmed")]
-    intended = order.OrderPlan(
-        parts, "change", {0: order.Price("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
+    world.bookings["old"] = ServiceBooking("old", stage="ticketed")
+    plan = order.OrderPlan(
+        parts=[order.OrderPart(), order.OrderPart("old", "old", "confirmed")],
+        step="change",
+        agreed={0: order.Price("EUR", Decimal(100))},
+        limits={"EUR": Decimal("10.5")},
     )
-    return steps.change(Progress(world.journal, "change", intended), creation())
+    return steps.change(Progress(world.journal, "change", plan), create_call())
 
 
+HOLD_2 = Journey("hold of 2", hold(2), parts=2)
+CONFIRM_2 = Journey("confirm 2, keep", confirm(2, "keep"), parts=2)
+CANCEL_2 = Journey("cancel 2", cancel(2), parts=2, most_fees=FEES_OF_TWO)
+CHANGE = Journey("change", change, parts=2, most_fees=Decimal("10.5"), least_refund=Decimal("89.5"))
 JOURNEYS = [
-    Journey("hold of 2", hold(2), 2),
-    Journey("hold of 3", hold(3), 3),
-    Journey("confirm 2, keep", confirm(2, "keep"), 2),
-    Journey("confirm 2, cancel", confirm(2, "cancel"), 2, ALLOWED),
-    Journey("confirm 3, keep", confirm(3, "keep"), 3),
-    Journey("confirm 3, cancel", confirm(3, "cancel"), 3, ALLOWED),
-    Journey("cancel 2", cancel(2), 2, ALLOWED),
-    Journey("cancel 3", cancel(3), 3, ALLOWED),
-    Journey("cancel 2, held", cancel(2, "payment_due"), 2, ALLOWED),
-    Journey("change", change, 2, Decimal("10.5"), Decimal("89.5")),
+    HOLD_2,
+    Journey("hold of 3", hold(3), parts=3),
+    CONFIRM_2,
+    Journey("confirm 2, cancel", confirm(2, "cancel"), parts=2, most_fees=FEES_OF_TWO),
+    Journey("confirm 3, keep", confirm(3, "keep"), parts=3),
+    Journey("confirm 3, cancel", confirm(3, "cancel"), parts=3, most_fees=FEES_OF_TWO),
+    CANCEL_2,
+    Journey("cancel 3", cancel(3), parts=3, most_fees=FEES_OF_TWO),
+    Journey("cancel 2, held", cancel(2, "payment_due"), parts=2, most_fees=FEES_OF_TWO),
+    CHANGE,
 ]
 
 
-def check(world, journey, outcome, where):
-    sold = [*world.sold.values()]
-    assert len(sold) <= journey.parts, where
-    for one in sold:
-        assert one.confirmed <= 1, where
-        assert one.cancelled <= 1, where
-        assert one.paid_at in {None, Decimal(100)}, where
-        assert one.paid_back is None or one.paid_back >= max(one.refund_read, journey.least), where
-    assert sum(one.kept for one in sold) <= journey.allowed, where
-    assert not world.old_went_first, where
-    assert not world.writes_in_doubt, where
-    assert not world.asked_again, where
-    for entry in world.journal.entries.values():
-        one = world.sold.get(entry.subject.get("booking_id", ""))
-        if entry.state == "done" and one is not None:
-            is_cancellation = entry.operation == "bookings.cancel"
-            assert one.cancelled if is_cancellation else one.confirmed, where
-    if isinstance(outcome, PriceChangedError):  # nothing was confirmed
-        assert not world.journal.load_orders(only_unfinished=True), where
-    known = stands(outcome)
-    if world.is_in_doubt and not isinstance(outcome, str):
-        assert (known.state, outcome.outcome) == ("unknown", "unknown"), where
-    if known is None:
-        return
-    for part in known.parts:
-        if part.state != "unknown" and part.booking_id is not None:
-            assert part.booking_id in world.sold, where
-            one = world.sold[part.booking_id]
-            # A booking lapses by itself; whose cancellation was refused is read again.
-            is_read = one.id in world.not_cancelled and not world.lost_reads
-            may_differ = (part.state, one.stage) == ("held", "lapsed") and not is_read
-            assert one.state == part.state or may_differ, where
-    named = {part.booking_id for part in known.parts}
-    unnamed = [one for one in sold if one.id not in named]
-    assert len(unnamed) <= sum(part.state == "unknown" for part in known.parts), where
+def play(journey, course=(), die_at=None):
+    """Run a journey in a new world, and return the world."""
+    world = World()
+    flow = journey.start(world)
+
+    # What the journey needs was made without a failure, and is no part of the course.
+    world.course = course
+    world.options = []
+    world.moments = 0
+    world.die_at = die_at
+    world.outcome = world.run(flow)
+    return world
 
 
 def resume(world):
+    """Resume the order as a new program does, and return how that ended."""
     (record,) = world.journal.load_orders()
     progress, loaded = load(world.journal, record.id)
     return world.run(steps.resume(progress, loaded))
 
 
-def resumed(world, journey, where):
+def check(world, journey, outcome, where):
+    """Check what holds after each run of an order.
+
+    `outcome` is an order, an error, or the name of what ended the process. `where` names the case
+    if a check fails.
+    """
+    check_bookings(world, journey, where)
+    check_entries(world, where)
+
+    known_order = order_of(outcome)
+    if isinstance(outcome, PriceChangedError):  # nothing was confirmed
+        assert not world.journal.load_orders(only_unfinished=True), where
+    if world.is_in_doubt and not isinstance(outcome, str):
+        assert known_order.state == "unknown", where
+        assert outcome.outcome == "unknown", where
+    if known_order is not None:
+        check_order(world, known_order, where)
+
+
+def check_bookings(world, journey, where):
+    """Check that the service did nothing twice, nothing too dear and nothing too early."""
+    bookings = world.bookings.values()
+    assert len(bookings) <= journey.parts, where
+    for booking in bookings:
+        assert booking.confirmations <= 1, where
+        assert booking.cancellations <= 1, where
+        assert booking.paid in {None, Decimal(100)}, where
+        if booking.refund_paid is not None:
+            least_refund = max(booking.refund_read, journey.least_refund)
+            assert booking.refund_paid >= least_refund, where
+
+    assert sum(booking.charged_fee for booking in bookings) <= journey.most_fees, where
+    assert not world.old_went_first, where
+    assert not world.writes_in_doubt, where
+    assert not world.repeated_confirmations, where
+
+
+def check_entries(world, where):
+    """Check that each write that is recorded as done has changed its booking."""
+    for entry in world.journal.entries.values():
+        booking = world.bookings.get(entry.subject.get("booking_id", ""))
+        if entry.state != "done" or booking is None:
+            continue
+        if entry.operation == "bookings.cancel":
+            assert booking.cancellations, where
+        else:
+            assert booking.confirmations, where
+
+
+def check_order(world, known_order, where):
+    """Check that an order says of each booking what the service has."""
+    for part in known_order.parts:
+        if part.state == "unknown" or part.booking_id is None:
+            continue
+        assert part.booking_id in world.bookings, where
+        booking = world.bookings[part.booking_id]
+
+        # A booking lapses by itself. If its cancellation was refused, it is read again.
+        is_read = booking.id in world.refused_cancellations and not world.failed_reads
+        is_lapsed_since = part.state == "held" and booking.stage == "lapsed" and not is_read
+        assert booking.state == part.state or is_lapsed_since, where
+
+    # Only a part with an unknown outcome can stand for a booking that the order does not name.
+    named = {part.booking_id for part in known_order.parts}
+    unnamed = world.bookings.keys() - named
+    unknown_parts = [part for part in known_order.parts if part.state == "unknown"]
+    assert len(unnamed) <= len(unknown_parts), where
+
+
+def check_resumed(world, journey, where):
+    """Resume the order twice; effects that are late come in between.
+
+    If the state of the order is known after the first time, the second one changes nothing.
+    """
     if not world.journal.load_orders():
         return
-    world.calm()
-    for number in (1, 2):
-        outcome = resume(world)
-        check(world, journey, outcome, (where, number))
-        if number == 1:
-            first, effects = outcome, [vars(one).copy() for one in world.sold.values()]
-            unfinished = world.journal.load_orders(only_unfinished=True)
-            known = stands(outcome)
-            if unfinished:
-                assert known.state == outcome.cause.outcome == "unknown", where
-            if world.late:
-                world.come()
-                continue
-        elif known is not None and known.state != "unknown":
-            now = [one.state for one in stands(outcome).parts]
-            assert now == [one.state for one in known.parts], where
-            assert effects == [vars(one) for one in world.sold.values()], (where, first)
 
-
-def settled(world, journey, where):
-    if not (unresolved := world.journal.unresolved):
-        return 0
     world.calm()
-    (record,) = world.journal.load_orders()
-    for entry in unresolved:
-        booking_id = world.made.get(entry.id)
-        world.journal.settle(entry.id, booking_id, happened=booking_id is not None)
-    check(world, journey, load(world.journal, record.id)[0].order, (where, "settled"))
     outcome = resume(world)
     check(world, journey, outcome, (where, "resumed"))
+    known_order = order_of(outcome)
+    bookings_before = copies_of_bookings(world)
+    if world.journal.load_orders(only_unfinished=True):
+        assert known_order.state == "unknown", where
+        assert outcome.cause.outcome == "unknown", where
+
+    world.apply_late_effects()
+    outcome_again = resume(world)
+    check(world, journey, outcome_again, (where, "resumed again"))
+    if known_order is not None and known_order.state != "unknown":
+        assert states_of(order_of(outcome_again)) == states_of(known_order), where
+        assert copies_of_bookings(world) == bookings_before, (where, outcome)
+
+
+def copies_of_bookings(world):
+    return [replace(booking) for booking in world.bookings.values()]
+
+
+def states_of(known_order):
+    return [part.state for part in known_order.parts]
+
+
+def check_settled(world, journey, where):
+    """Settle the unknown outcomes as they are, and resume: nothing is left to do.
+
+    Returns:
+        Whether an outcome was unknown.
+    """
+    unresolved = world.journal.unresolved
+    if not unresolved:
+        return False
+
+    world.calm()
+    for entry in unresolved:
+        booking_id = world.booking_ids.get(entry.id)
+        world.journal.settle(entry.id, booking_id, happened=booking_id is not None)
+    (record,) = world.journal.load_orders()
+    progress, _ = load(world.journal, record.id)
+    check(world, journey, progress.order, (where, "settled"))
+
+    outcome = resume(world)
+    check(world, journey, outcome, (where, "settled and resumed"))
     assert not world.journal.load_orders(only_unfinished=True), where
     if isinstance(outcome, FerryError):
         assert outcome.outcome != "unknown", where
-    return 1
+    return True
 
 
-def play(journey, course, die_at=None):
-    world = World()
-    flow = journey.start(world)
-    world.course, world.asked, world.moments = course, [], 0
-    world.die_at = die_at
-    world.outcome = world.run(flow)
-    return world, world.outcome
+ONE_FAILURE = [pytest.param(journey, 1, id=journey.name) for journey in JOURNEYS]
+SEVERAL_FAILURES = [
+    pytest.param(journey, journey.most_failures, id=f"{journey.name}, long", marks=LONG)
+    for journey in JOURNEYS
+]
 
 
-@pytest.mark.parametrize(
-    ("journey", "most"),
-    [
-        *(pytest.param(one, 1, id=one.name) for one in JOURNEYS),
-        *(
-            pytest.param(one, 3 if one.parts == 2 else 2, id=f"{one.name}, long", marks=LONG)
-            for one in JOURNEYS
-        ),
-    ],
-)
+@pytest.mark.parametrize(("journey", "most_failures"), ONE_FAILURE + SEVERAL_FAILURES)
 @pytest.mark.timeout(600)
-def test_every_course(journey, most, record_property):
-    count = after = 0
-    for world in courses(lambda course: play(journey, course)[0], most):
+def test_no_course_breaks_an_order(journey, most_failures, record_property):
+    count = 0
+    settled = 0
+    for world in courses(lambda course: play(journey, course), most_failures):
         count += 1
-        where = (journey.name, world.course)
+        course = world.course
         outcome = world.outcome
+        where = (journey.name, course)
         check(world, journey, outcome, where)
-        if world.late and count % 2:
-            world.come()
-        resumed(world, journey, where)
-        after += settled(world, journey, where)
+
+        # Of every two courses, one has its late effects before the order is resumed.
+        if count % 2:
+            world.apply_late_effects()
+        check_resumed(world, journey, where)
+        settled += check_settled(world, journey, where)
+
+        # The user may also settle at once.
         if isinstance(outcome, OrderError):
-            at_once, _ = play(journey, where[1])
-            at_once.come()
-            after += settled(at_once, journey, where)
+            settled_at_once = play(journey, course)
+            settled_at_once.apply_late_effects()
+            settled += check_settled(settled_at_once, journey, where)
+
     record_property("courses of orders", count)
-    record_property("courses of orders that were settled", after)
+    record_property("courses of orders that were settled", settled)
 
 
-def single_failures(journey, kinds):
-    asked = enumerate(play(journey, ())[0].asked)
-    failures = [(number, one) for number, options in asked for one in options if one in kinds]
-    return [(), *(("done",) * number + (one,) for number, one in failures)]
+def courses_of_one_failure(journey, ends):
+    """Return the course without a failure, and those in which one call has one of these ends."""
+    failures = longer_courses((), play(journey).options)
+    return [(), *(course for course in failures if course[-1] in ends)]
 
 
-@pytest.mark.parametrize(
-    ("journey", "kinds"),
-    [
-        *(pytest.param(one, ("refused",), id=one.name) for one in JOURNEYS if one.parts == 2),
-        *(pytest.param(one, ENDS[1:], id=f"{one.name}, all", marks=LONG) for one in JOURNEYS),
-    ],
-)
-def test_a_kill_at_every_moment(journey, kinds, record_property):
+ONE_REFUSAL = [
+    pytest.param(journey, [End.REFUSED], id=journey.name)
+    for journey in JOURNEYS
+    if journey.parts == 2
+]
+ANY_FAILURE = [
+    pytest.param(journey, FAILURES, id=f"{journey.name}, all", marks=LONG) for journey in JOURNEYS
+]
+
+
+@pytest.mark.parametrize(("journey", "ends"), ONE_REFUSAL + ANY_FAILURE)
+def test_no_kill_breaks_an_order(journey, ends, record_property):
     kills = 0
-    for course in single_failures(journey, kinds):
-        for die_at in range(play(journey, course)[0].moments):
-            world, outcome = play(journey, course, die_at)
+    for course in courses_of_one_failure(journey, ends):
+        for die_at in range(play(journey, course).moments):
             kills += 1
+            world = play(journey, course, die_at)
             where = (journey.name, course, die_at)
-            assert outcome == "Killed", where
-            check(world, journey, outcome, where)
-            world.come()
-            resumed(world, journey, where)
+            assert world.outcome == "Killed", where
+            check(world, journey, world.outcome, where)
+
+            world.apply_late_effects()
+            check_resumed(world, journey, where)
     record_property("kills of orders", kills)
 
 
-@pytest.mark.parametrize(
-    ("journey", "kinds"),
-    [
-        pytest.param(JOURNEYS[-1], (), id="change"),
-        *(pytest.param(one, ("refused",), id=one.name, marks=LONG) for one in JOURNEYS),
-    ],
-)
-def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
+def kill_while_resuming(journey, course, die_at):
+    """Kill an order at a moment, and its resuming at each moment.
+
+    Returns:
+        How often it was resumed.
+    """
+    count = 0
+    while True:
+        world = play(journey, course, die_at)
+        if not world.journal.load_orders():
+            return count
+
+        world.calm()
+        world.moments = 0
+        world.die_at = count
+        outcome = resume(world)
+        where = (journey.name, course, die_at, count)
+        check(world, journey, outcome, where)
+        check_resumed(world, journey, where)
+        count += 1
+        if outcome != "Killed":
+            return count
+
+
+CHANGE_WITHOUT_A_FAILURE = pytest.param(CHANGE, [], id="change")
+ONE_REFUSAL_OF_EACH = [
+    pytest.param(journey, [End.REFUSED], id=journey.name, marks=LONG) for journey in JOURNEYS
+]
+
+
+@pytest.mark.parametrize(("journey", "ends"), [CHANGE_WITHOUT_A_FAILURE, *ONE_REFUSAL_OF_EACH])
+def test_no_kill_while_resuming_breaks_an_order(journey, ends, record_property):
     kills = 0
-    for course in single_failures(journey, kinds):
-        for die_at in range(1, play(journey, course)[0].moments):
-            outcome, again = "Killed", 0
-            while outcome == "Killed":
-                world, _ = play(journey, course, die_at)
-                if not world.journal.load_orders():
-                    break
-                world.calm()
-                world.moments, world.die_at = 0, again
-                outcome = resume(world)
-                where = (journey.name, course, die_at, again)
-                check(world, journey, outcome, where)
-                resumed(world, journey, where)
-                kills += 1
-                again += 1
+    for course in courses_of_one_failure(journey, ends):
+        for die_at in range(1, play(journey, course).moments):
+            kills += kill_while_resuming(journey, course, die_at)
     record_property("kills of orders that were resumed", kills)
 
 
-BY_NAME = {journey.name: journey for journey in JOURNEYS}
+def check_completed(journey, course, state):
+    """Check that a failure leaves an order unfinished, and that resuming finishes it."""
+    world = play(journey, course)
+    assert isinstance(world.outcome, FerryError)
+    assert world.journal.load_orders(only_unfinished=True)
+
+    world.calm()
+    assert order_of(resume(world)).state == state
+    assert not world.journal.load_orders(only_unfinished=True)
+    assert not world.journal.unresolved
 
 
 @pytest.mark.parametrize(
-    ("name", "done", "last", "state"),
+    ("journey", "calls_before", "end", "state"),
     [
-        pytest.param("confirm 2, keep", 2, "lost", "confirmed", id="lost confirmation"),
-        pytest.param("cancel 2", 4, "lost", "cancelled", id="lost cancellation"),
-        pytest.param("confirm 2, keep", 2, "not_sent", "confirmed", id="first confirmation"),
-        pytest.param("confirm 2, keep", 3, "not_sent", "confirmed", id="second confirmation"),
-        pytest.param("cancel 2", 5, "not_sent", "cancelled", id="second cancellation"),
+        pytest.param(CONFIRM_2, 2, End.LOST, "confirmed", id="lost confirmation"),
+        pytest.param(CANCEL_2, 4, End.LOST, "cancelled", id="lost cancellation"),
+        pytest.param(CONFIRM_2, 2, End.NOT_SENT, "confirmed", id="first confirmation"),
+        pytest.param(CONFIRM_2, 3, End.NOT_SENT, "confirmed", id="second confirmation"),
+        pytest.param(CANCEL_2, 5, End.NOT_SENT, "cancelled", id="second cancellation"),
         # The second booking cannot be made any more.
-        pytest.param("hold of 2", 0, "named", "cancelled", id="named first booking"),
-        pytest.param("hold of 2", 1, "named", "held", id="named second booking"),
-        pytest.param("change", 2, "named", "confirmed", id="named new booking"),
-        pytest.param("change", 4, "not_sent", "confirmed", id="old booking"),
+        pytest.param(HOLD_2, 0, End.NAMED, "cancelled", id="named first booking"),
+        pytest.param(HOLD_2, 1, End.NAMED, "held", id="named second booking"),
+        pytest.param(CHANGE, 2, End.NAMED, "confirmed", id="named new booking"),
+        pytest.param(CHANGE, 4, End.NOT_SENT, "confirmed", id="old booking"),
     ],
 )
-def test_resuming_completes_what_can_be_known(name, done, last, state):
-    check_resumed(name, ("done",) * done + (last,), state)
+def test_resuming_completes_what_can_be_known(journey, calls_before, end, state):
+    check_completed(journey, (End.DONE,) * calls_before + (end,), state)
 
 
 def test_resuming_cancels_what_a_refused_hold_made():
     # The cancellation of the first booking is not sent before.
-    check_resumed("hold of 2", ("done", "refused", "not_sent"), "cancelled")
-
-
-def check_resumed(name, course, state):
-    """Check that a journey with a failure is unfinished, and that resuming finishes it."""
-    world, outcome = play(BY_NAME[name], course)
-    assert isinstance(outcome, FerryError)
-    assert world.journal.load_orders(only_unfinished=True)
-    world.calm()
-    assert stands(resume(world)).state == state
-    assert not world.journal.load_orders(only_unfinished=True)
-    assert not world.journal.unresolved
+    check_completed(HOLD_2, (End.DONE, End.REFUSED, End.NOT_SENT), "cancelled")
 
 
 @pytest.fixture
 def unsent():
     """A world in which the first confirmation of an order was not sent."""
-    world, _ = play(BY_NAME["confirm 2, keep"], ("done", "done", "not_sent"))
+    world = play(CONFIRM_2, (End.DONE, End.DONE, End.NOT_SENT))
     world.calm()
     return world
 
 
-def test_resuming_pays_no_other_price(unsent):
-    for sold in unsent.sold.values():
-        sold.total += 5
-    assert isinstance(resume(unsent), PriceChangedError)
-    assert not unsent.journal.load_orders(only_unfinished=True)
-    assert {sold.state for sold in unsent.sold.values()} == {"held"}
+@pytest.fixture
+def dearer(unsent):
+    """The world of `unsent` after its bookings have become dearer."""
+    for booking in unsent.bookings.values():
+        booking.total += 5
+    return unsent
+
+
+def test_resuming_pays_no_other_price(dearer):
+    outcome = resume(dearer)
+
+    assert isinstance(outcome, PriceChangedError)
+    assert not dearer.journal.load_orders(only_unfinished=True)
+    assert {booking.state for booking in dearer.bookings.values()} == {"held"}
 
 
 def test_order_is_resumed_by_one_program(unsent):
     (record,) = unsent.journal.load_orders()
-    first = load(unsent.journal, record.id)
-    second = load(unsent.journal, record.id)
-    assert stands(unsent.run(steps.resume(*first))).state == "confirmed"
-    assert isinstance(unsent.run(steps.resume(*second)), JournalError)
+    first_program = load(unsent.journal, record.id)
+    second_program = load(unsent.journal, record.id)
+
+    assert order_of(unsent.run(steps.resume(*first_program))).state == "confirmed"
+    assert isinstance(unsent.run(steps.resume(*second_program)), JournalError)
