@@ -1,6 +1,5 @@
-"""A write stopped half-way, by Ctrl-C or as a task: it is on record, and its outcome is found."""
+"""A write that is stopped half-way is in the journal, and its outcome can be read later."""
 
-import asyncio
 import concurrent.futures
 import gc
 import logging
@@ -10,6 +9,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from functools import partial
+from operator import attrgetter
 
 import anyio
 import pytest
@@ -20,8 +20,8 @@ from ferry_sdk._runtime import threads as runtime_threads
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.backend.notes import Noting
+from tests.backend.stops import WAYS, Stopper, by_scope
 from tests.backend.test_interrupted_lines import Interruption
-from tests.support.both import Clients
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
@@ -29,106 +29,15 @@ from tests.support.trip import PASSENGERS, selected
 from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 
 
-async def by_task(call, when, *, times=1):
-    """Cancel a call's task as asyncio does, perhaps twice; a time-out of asyncio does the same."""
-    task = asyncio.ensure_future(call())
-    while not when():
-        assert not task.done(), f"it is over too soon: {task}"
-        await asyncio.sleep(0.01)
-    for _ in range(times):
-        task.cancel()
-        await asyncio.sleep(0)
-    with suppress(asyncio.CancelledError):
-        await task
-    assert task.cancelled()
-
-
-async def by_scope(call, when):
-    """Cancel the scope around a call; a nursery and a time-out of trio do the same."""
-    async with anyio.create_task_group() as group:
-        with anyio.CancelScope() as scope:
-
-            async def cancel():
-                while not when():  # noqa: ASYNC110 -- another thread counts
-                    await anyio.sleep(0.01)
-                scope.cancel()
-
-            group.start_soon(cancel)
-            await call()
-    assert scope.cancelled_caught
-
-
-@contextmanager
-def interrupted(when):
-    assert threading.current_thread() is threading.main_thread()
-    is_over, is_interrupted = threading.Event(), threading.Event()
-
-    def interrupt(_, __):
-        if not is_interrupted.is_set():
-            is_interrupted.set()
-            raise KeyboardInterrupt
-
-    def press():
-        eventually(lambda: is_over.is_set() or when())
-        while not is_over.is_set():
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            # A signal just before the main thread begins to wait does not wake it; the next does.
-            is_over.wait(0.05)
-
-    # The collector swallows an exception in a callback, such as that of hypothesis.
-    callbacks, gc.callbacks[:] = gc.callbacks[:], ()
-    before = signal.signal(signal.SIGINT, interrupt)
-    pressing = UnderWay(press)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            yield
-    finally:
-        is_over.set()
-        pressing.outcome()
-        signal.signal(signal.SIGINT, before)
-        gc.callbacks[:] = callbacks
-
-
-WAYS = {
-    "by task": ("asyncio", by_task, {}),
-    "in trio": ("trio", by_scope, {}),
-    "Ctrl-C": (None, None, {}),
-    "Ctrl-C with a deadline": (None, None, {"deadline": 20}),  # in a thread of its own
-    "by task, twice": ("asyncio", partial(by_task, times=2), {}),
-    "by scope": ("asyncio", by_scope, {}),
-}
-
-
-class Stopper:
-    def __init__(self, way, portal, options):
-        self._way, self._portal, self._options = way, portal, options
-        self._clients = Clients(portal)
-
-    def make(self, *args, **settings):
-        self.ferry = self._clients(*args, **settings, **self._options)
-        return self
-
-    def __call__(self, call, when):
-        if self._portal is None:
-            with interrupted(when):
-                call(self.ferry)
-        else:
-            self._portal.call(self._way, partial(call, self.ferry._target), when)
-
-    def shows(self, holds):
-        """Something holds afterwards: at once, or when a thread has put a task's on record."""
-        if self._portal is not None:
-            eventually(holds)
-        assert holds()
-
-    def close(self):
-        self._clients.close()
-
-
 @pytest.fixture(params=mostly_long(WAYS, short=4))
 def stop(request, ferry_sandbox, noting):
-    loop, way, options = WAYS[request.param]
-    stopper = Stopper(way, loop and request.getfixturevalue(f"{loop}_portal"), options)
+    """Stops calls of a client of the local service, whose journal notes its entries."""
+    loop, cancel, options = WAYS[request.param]
+    portal = None
+    if loop is not None:
+        portal = request.getfixturevalue(f"{loop}_portal")
+
+    stopper = Stopper(cancel, portal, options)
     yield stopper.make(
         ferry_sandbox.token,
         base_url=ferry_sandbox.base_url,
@@ -138,54 +47,64 @@ def stop(request, ferry_sandbox, noting):
     stopper.close()
 
 
-def in_doubt(stop, journal):
-    stop.shows(lambda: [one.state for one in journal.unresolved()] == ["unknown"])
+def states_of(entries):
+    return [entry.state for entry in entries]
+
+
+def unknown_entry(stop, journal):
+    """Return the only unresolved entry of a write that was stopped."""
+    stop.assert_afterwards(lambda: states_of(journal.unresolved()) == ["unknown"])
     return journal.unresolved()[0]
 
 
 @pytest.mark.parametrize("name", ["bookings.confirm", "mcp.confirm_booking"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
-def test_a_confirmation_on_record_is_settled_later(
+def test_stopped_confirmation_is_settled_later(
     stop, ferry_sandbox, journal, booking_id, warnings, done, name
 ):
-    group, method = name.split(".")
+    confirm = attrgetter(name)
     hold = Hold(ferry_sandbox, name, replies=done)
-    stop(lambda ferry: getattr(getattr(ferry, group), method)(booking_id), lambda: hold.held)
+
+    stop(lambda ferry: confirm(ferry)(booking_id), lambda: hold.held)
     hold.release()
-    entry = in_doubt(stop, journal)
+
+    entry = unknown_entry(stop, journal)
     assert entry.operation == name
     (line,) = warnings()
     assert "may have happened" in line
     assert entry.correlation_id in line
+
     eventually(lambda: ferry_sandbox.counters.effects)
     recovered = stop.ferry.recover(entry)
     assert recovered.booking_id == booking_id
     assert recovered.read_back
     assert not journal.unresolved()
-    assert (journal.entry(entry.id).state, ferry_sandbox.counters.requests[name]) == ("done", 1)
+    assert journal.entry(entry.id).state == "done"
+    assert ferry_sandbox.counters.requests[name] == 1
 
 
-def test_a_creation_on_record_is_not_repeated(stop, ferry, ferry_sandbox, journal):
+def test_stopped_creation_is_not_repeated(stop, ferry, ferry_sandbox, journal):
     selection = selected(ferry)
+    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
 
     def create(ferry):
         return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)
 
-    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
     stop(create, lambda: hold.held)
-    entry = in_doubt(stop, journal)
+    entry = unknown_entry(stop, journal)
     assert "may have happened already" in str(caught(UnresolvedWriteError, create, stop.ferry))
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
     journal.settle(entry, happened=False)
     assert create(stop.ferry).booking_id
 
 
 @pytest.fixture
 def check_not_sent(stop, ferry_sandbox, noting, booking_id, warnings):
-    """Returns a check that a confirmation was stopped before its first byte left."""
+    """Checks that a confirmation was stopped before its first byte left, and can be made."""
 
     def check():
-        stop.shows(lambda: noting.states == ["not_sent"])
+        stop.assert_afterwards(lambda: noting.states == ["not_sent"])
         assert not ferry_sandbox.counters.effects
         assert not warnings()
         assert stop.ferry.bookings.confirm(booking_id).booking_id == booking_id
@@ -198,8 +117,10 @@ def test_write_stopped_in_a_pause_is_not_sent(
 ):
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
     caplog.set_level(logging.INFO, "ferry_sdk")
+
     stop(lambda ferry: ferry.bookings.confirm(booking_id), lambda: "next attempt" in caplog.text)
     ferry_sandbox.faults.clear()
+
     check_not_sent()
 
 
@@ -208,8 +129,10 @@ def test_write_stopped_in_its_handshake_is_not_sent(
     stop, ferry_sandbox, noting, booking_id, check_not_sent
 ):
     hold = Hold(ferry_sandbox, "mcp.initialize")
+
     stop(lambda ferry: ferry.mcp.confirm_booking(booking_id), lambda: noting.ids and hold.held)
     hold.release()
+
     check_not_sent()
 
 
@@ -218,105 +141,142 @@ def test_write_stopped_before_its_turn_is_not_sent(
     stop, ferry_sandbox, noting, booking_id, check_not_sent
 ):
     hold = Hold(ferry_sandbox, "mcp.initialize")
-    first = UnderWay(stop.ferry.mcp.countries)
+    call_before = UnderWay(stop.ferry.mcp.countries)
     eventually(lambda: hold.held)
+
     stop(lambda ferry: ferry.mcp.confirm_booking(booking_id), lambda: noting.ids and hold.held)
     hold.release()
-    assert first.value()
+
+    assert call_before.value()
     check_not_sent()
 
 
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
-def test_while_it_connects_it_is_not_sent(stop, noting, warnings):
+def test_write_stopped_while_connecting_is_not_sent(stop, noting, warnings):
     # Nobody answers the handshake of TLS, so no request can have left.
     with Service(in_turn(read_bytes(1), hang)) as service:
         stop.make("t", base_url=service.secure_url, journal=noting)
+
         stop(lambda ferry: ferry.bookings.confirm("b-1"), lambda: service.heard)
-        stop.shows(lambda: noting.states == ["not_sent"])
+
+        stop.assert_afterwards(lambda: noting.states == ["not_sent"])
         assert not warnings()
         stop.ferry.close()
 
 
-@pytest.mark.parametrize("moment", ["token", "record"])
-def test_waiting_for_token_or_record_sends_nothing(
-    portal, ferry_sandbox, journal, booking_id, moment
-):
-    reached = []
+@pytest.fixture
+def stop_confirmation(portal, ferry_sandbox, booking_id):
+    """Cancels a confirmation of an async client with a token and a journal."""
+    clients = []
+
+    def stop(token, journal, when):
+        ferry = AsyncFerry(token, base_url=ferry_sandbox.base_url, journal=journal)
+        clients.append(ferry)
+        portal.call(by_scope, partial(ferry.bookings.confirm, booking_id), when)
+
+    yield stop
+    for ferry in clients:
+        portal.call(ferry.aclose)
+
+
+def test_write_stopped_before_its_token_is_not_sent(ferry_sandbox, journal, stop_confirmation):
+    noting = Noting(journal)
+    is_asked = threading.Event()
 
     async def token():
-        reached.append("token")
-        await anyio.sleep(60 if moment == "token" else 0)
+        is_asked.set()
+        await anyio.sleep(60)
         return ferry_sandbox.token
 
-    def beginning():
-        if moment == "record":
-            reached.append("record")
-            time.sleep(0.1)
+    stop_confirmation(token, noting, is_asked.is_set)
 
-    noting = Noting(journal, beginning)
-    ferry = AsyncFerry(token, base_url=ferry_sandbox.base_url, journal=noting)
-    portal.call(by_scope, partial(ferry.bookings.confirm, booking_id), lambda: moment in reached)
     eventually(lambda: noting.states == ["not_sent"] and not journal.unresolved())
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
-    portal.call(ferry.aclose)
+
+
+def test_write_stopped_before_its_record_is_not_sent(ferry_sandbox, journal, stop_confirmation):
+    is_asked = threading.Event()
+
+    def beginning():
+        is_asked.set()
+        time.sleep(0.1)
+
+    noting = Noting(journal, beginning)
+    stop_confirmation(ferry_sandbox.token, noting, is_asked.is_set)
+
+    eventually(lambda: noting.states == ["not_sent"] and not journal.unresolved())
+    assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
 @pytest.mark.parametrize("fault", ["delay_before", "delay_after", "trickle"])
-def test_the_next_call_gets_its_own_reply(stop, ferry_sandbox, new_booking, fault):
-    first, second = new_booking(), new_booking()
+def test_call_after_a_stop_gets_its_own_reply(stop, ferry_sandbox, new_booking, fault):
+    stopped_id = new_booking()
+    next_id = new_booking()
     ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=25)
+
     stop(
-        lambda ferry: ferry.bookings.confirm(first),
+        lambda ferry: ferry.bookings.confirm(stopped_id),
         lambda: ferry_sandbox.counters.requests["bookings.confirm"],
     )
+
     for _ in range(3):
-        assert stop.ferry.bookings.get(second).booking_id == second
+        assert stop.ferry.bookings.get(next_id).booking_id == next_id
         assert stop.ferry.catalogue.vehicle_types()
-    assert stop.ferry.bookings.confirm(second).booking_id == second
+    assert stop.ferry.bookings.confirm(next_id).booking_id == next_id
 
 
-def test_a_stopped_handshake_is_made_again(stop, ferry_sandbox):
+def test_stopped_handshake_is_made_again(stop, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
+
     stop(lambda ferry: ferry.mcp.countries(), lambda: hold.held)
+
     assert stop.ferry.mcp.countries()
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
 
 
-def test_a_stopped_read_back_stays_on_record(stop, ferry_sandbox, journal, booking_id, warnings):
+def test_write_with_a_stopped_read_back_stays_unknown(
+    stop, ferry_sandbox, journal, booking_id, warnings
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     hold = Hold(ferry_sandbox, "bookings.get")
+
     stop(lambda ferry: ferry.bookings.confirm(booking_id), lambda: hold.held)
-    entry = in_doubt(stop, journal)
+
+    entry = unknown_entry(stop, journal)
     assert any(entry.correlation_id in line for line in warnings())
     hold.release()
     assert stop.ferry.recover(entry).read_back
 
 
-def test_one_who_joined_is_stopped_alone(stop, ferry_sandbox, noting, booking_id, joined):
+def test_stopped_follower_does_not_stop_its_leader(stop, ferry_sandbox, noting, booking_id, joined):
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: stop.ferry.bookings.confirm(booking_id))
     eventually(lambda: hold.held)
+
     stop(lambda ferry: ferry.bookings.confirm(booking_id), lambda: joined)
     assert not leader.is_over
+
     hold.release()
     assert leader.value().booking_id == booking_id
     assert not leader.value().read_back
-    assert (noting.states, ferry_sandbox.counters.requests["bookings.confirm"]) == (["done"], 1)
+    assert noting.states == ["done"]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_who_joined_a_stopped_one_reads_back(stop, ferry_sandbox, booking_id, joined, done):
+def test_follower_of_a_stopped_leader_reads_back(stop, ferry_sandbox, booking_id, joined, done):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     followers = []
 
-    def join():
+    def has_follower():
         if hold.held and not followers:
             followers.append(UnderWay(lambda: stop.ferry.bookings.confirm(booking_id)))
         return joined
 
-    stop(lambda ferry: ferry.bookings.confirm(booking_id), join)
+    stop(lambda ferry: ferry.bookings.confirm(booking_id), has_follower)
     hold.release()
+
     confirmation = followers[0].value()
     assert confirmation.booking_id == booking_id
     assert confirmation.read_back
@@ -324,7 +284,13 @@ def test_who_joined_a_stopped_one_reads_back(stop, ferry_sandbox, booking_id, jo
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-class Counting:
+class CountingJournal:
+    """A journal that only counts the writes that begin.
+
+    Attributes:
+        begun: How many have begun.
+    """
+
     def __init__(self):
         self.begun = 0
 
@@ -337,38 +303,76 @@ class Counting:
 
 
 @contextmanager
-def caller():
-    recorder = Counting()
+def confirming_client():
+    """Yield a call in a thread of its own, its journal and its service; one call was made."""
+    journal = CountingJournal()
     with (
         Service(serve) as service,
-        Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,
+        Ferry("t", base_url=service.url, journal=journal, deadline=60) as ferry,
     ):
         ferry.bookings.confirm("b-1")
-        yield lambda: ferry.bookings.confirm("b-1"), recorder, service
+        yield lambda: ferry.bookings.confirm("b-1"), journal, service
     threads_end()
 
 
-def test_an_interrupted_start_leaves_no_thread(record_property):
+def test_interrupted_start_leaves_no_thread(record_property):
     files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
-    with caller() as (call, recorder, _):
+    with confirming_client() as (confirm, journal, _):
 
         def interrupt_each_line():
+            """Interrupt one call at each line that starts its thread; return how many there are."""
             number = 0
             while True:
                 interruption = Interruption(number, KeyboardInterrupt, files)
                 interruption.left()
                 with suppress(KeyboardInterrupt), interruption:
-                    call()
-                assert recorder.begun <= number + 2
+                    confirm()
+                assert journal.begun <= number + 2
                 if interruption.where is None:
                     return number
                 number += 1
 
         # In a thread that ends: an interruption in a handler may leave its error there, as the
         # context of every later one.
-        number = UnderWay(interrupt_each_line).value()
-    assert number > 20
-    record_property("lines at which the start of a thread was interrupted", number)
+        lines = UnderWay(interrupt_each_line).value()
+
+    assert lines > 20
+    record_property("lines at which the start of a thread was interrupted", lines)
+
+
+class Alarm:
+    """Interrupts the main thread at a moment of a call.
+
+    A signal that comes late, after the call has ended, raises nothing.
+    """
+
+    def __init__(self):
+        self._is_armed = False
+
+    def __enter__(self):
+        self._handler_before = signal.signal(signal.SIGALRM, self._interrupt)
+        return self
+
+    def __exit__(self, *_):
+        self._is_armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._handler_before)
+
+    def interrupts(self, call, seconds):
+        """Make a call, and return whether the alarm interrupted it after so many seconds."""
+        try:
+            self._is_armed = True
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            call()
+            self._is_armed = False
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _interrupt(self, *_):
+        if self._is_armed:
+            self._is_armed = False
+            raise KeyboardInterrupt
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer sends a signal")
@@ -377,44 +381,32 @@ def test_an_interrupted_start_leaves_no_thread(record_property):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("signals", mostly_long([100, 4_000], ids=str))
 def test_signals_at_any_moment_repeat_nothing(signals, record_property):
-    is_armed = False
-
-    def interrupt(*_):
-        nonlocal is_armed
-        if is_armed:
-            is_armed = False
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    calls = interruptions = 0
     moments = random.Random(7)  # noqa: S311 -- no secret
-    try:
-        with caller() as (call, recorder, service):
-            took = time.monotonic()
-            call()
-            took = time.monotonic() - took
-            while interruptions < signals:
-                calls += 1
-                try:
-                    is_armed = True
-                    signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-5, took))
-                    call()
-                    is_armed = False
-                except KeyboardInterrupt:
-                    interruptions += 1
-            gc.collect()
-            eventually(lambda: len(connections_to(service.url)) <= 1)
-    finally:
-        is_armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert recorder.begun <= calls + 2
+    calls = 0
+    interruptions = 0
+    with Alarm() as alarm, confirming_client() as (confirm, journal, service):
+        began_at = time.monotonic()
+        confirm()
+        seconds = time.monotonic() - began_at
+
+        while interruptions < signals:
+            calls += 1
+            interruptions += alarm.interrupts(confirm, moments.uniform(1e-5, seconds))
+
+        gc.collect()
+        eventually(lambda: len(connections_to(service.url)) <= 1)
+
+    assert journal.begun <= calls + 2
     gc.collect()  # what is left says so in this test, not in a later one
     record_property("signals in calls with a deadline", interruptions)
 
 
 class LateEnd:
-    """A journal whose outcomes are not on record before somebody lets it go on."""
+    """A journal that records no outcome before the test lets it.
+
+    Attributes:
+        may_go_on: Set by the test.
+    """
 
     def __init__(self, journal):
         self._journal = journal
@@ -428,13 +420,14 @@ class LateEnd:
 
 @pytest.fixture
 def late_end(journal, monkeypatch):
+    """A journal that records outcomes late; a call that is stopped waits 0.2 s for it."""
     monkeypatch.setattr(outcomes, "_AFTER_INTERRUPTION", 0.2)
     late = LateEnd(journal)
     yield late
     late.may_go_on.set()
 
 
-def test_late_record_holds_no_cancelled_call(stop, ferry_sandbox, journal, booking_id, late_end):
+def test_late_record_delays_no_stopped_call(stop, ferry_sandbox, journal, booking_id, late_end):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
 
     def confirm(ferry):
@@ -442,6 +435,7 @@ def test_late_record_holds_no_cancelled_call(stop, ferry_sandbox, journal, booki
 
     stop(confirm, lambda: hold.held)  # it returns while the record still waits
     hold.release()
-    assert [entry.state for entry in journal.unresolved()] == ["open"]
+    assert states_of(journal.unresolved()) == ["open"]
+
     late_end.may_go_on.set()
-    eventually(lambda: [entry.state for entry in journal.unresolved()] == ["unknown"])
+    eventually(lambda: states_of(journal.unresolved()) == ["unknown"])

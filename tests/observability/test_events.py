@@ -10,7 +10,7 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry, correlation, errors
 from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
-from tests.backend.test_cancellation import by_scope
+from tests.backend.stops import by_scope
 from tests.observability.conftest import NAMES, call_in_vain, shown_canaries
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
