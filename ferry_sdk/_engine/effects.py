@@ -181,6 +181,7 @@ def drive(flow: Generator[E, Any, T], perform: Callable[[E], object]) -> T:
     """
     try:
         effect = next(flow)
+
         while True:
             try:
                 result = perform(effect)
@@ -188,7 +189,8 @@ def drive(flow: Generator[E, Any, T], perform: Callable[[E], object]) -> T:
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
-    except StopIteration as end:
+
+    except StopIteration as end:  # the generator has returned
         value: T = end.value
         return value
     finally:
@@ -207,6 +209,7 @@ async def drive_async(
     """
     try:
         effect = next(flow)
+
         while True:
             try:
                 result = await perform(effect)
@@ -218,7 +221,8 @@ async def drive_async(
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
-    except StopIteration as end:
+
+    except StopIteration as end:  # the generator has returned
         value: T = end.value
         return value
     finally:

@@ -55,16 +55,16 @@ class HookRunner:
         def event(result: Result[T] | None, error: BaseException | None) -> OutcomeEvent:
             outcome: Literal["done"] | Outcome = "done"
             if error is not None:
+                # An interruption says nothing of the request; the state of the call does.
                 outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
-            elapsed = self.clock() - context.began
-            attempts = tuple(context.state.attempts)
+
             read_back = result is not None and getattr(result.value, "read_back", False)
             return OutcomeEvent(
                 call=self.call,
                 outcome=outcome,
-                seconds=elapsed,
+                seconds=self.clock() - context.began,
                 problem=_name(error),
-                attempts=attempts,
+                attempts=tuple(context.state.attempts),
                 read_back=read_back,
             )
 

@@ -70,6 +70,7 @@ def api_error(
     code = code or _first_text(body, _CODES)
     message = message or message_of(body) or phrase_of(head.status_code)
     error_class = kind or _class_of(head.status_code, code)
+
     error = error_class(
         message,
         status_code=head.status_code,
@@ -80,6 +81,7 @@ def api_error(
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
+
     if leaves_outcome_open(head.status_code):
         error.outcome = "unknown"
     return error

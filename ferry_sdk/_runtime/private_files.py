@@ -307,16 +307,18 @@ class PrivateDatabase:
             FileRefusedError: The file is of another application or version.
             sqlite3.Error: It cannot be read, or is not a database.
         """
-        application_id, version, tables = connection.execute(_IDENTITY).fetchone()
-        is_empty = (application_id, version, tables) == (0, 0, 0)
+        application_id, version, table_count = connection.execute(_IDENTITY).fetchone()
+        is_empty = (application_id, version, table_count) == (0, 0, 0)
         if is_empty:
             for statement in self._tables:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {self._application_id}")
             connection.execute(f"PRAGMA user_version = {self._version}")
-        elif application_id != self._application_id:
+            return
+
+        if application_id != self._application_id:
             raise FileRefusedError(f"{self.path} is not a state file")
-        elif version != self._version:
+        if version != self._version:
             raise FileRefusedError(
                 f"{self.path} has version {version}, expected {self._version}; use a new file"
             )

@@ -108,26 +108,35 @@ class AsyncTransport:
             result = await self._perform(effect)
         return result  # noqa: RET504 -- a scope may leave its block early, to mypy
 
-    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one return for each effect
+    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: C901, PLR0911 -- a case for each effect
+        """Return what performs an effect when awaited; the effects of most calls come first."""
         match effect:
             case Send():
-                return self._send(effect) if effect.until is None else self._send_until(effect)
+                if effect.until is None:
+                    return self._send(effect)
+                return self._send_until(effect)
+
             case CallUser():
                 return _call_user(effect)
             case RunBlocking():
                 return _run_blocking(effect)
+
             case Exclusive():
                 return self._run_exclusive(effect)
             case SingleFlight():
                 return self._run_single_flight(effect)
+
             case Sleep(seconds, signal):
                 return self.shared.sleep(seconds, signal)
+
             case NextAnswer():
                 return self._tasks_of(effect.batch).next_answer(effect.until)
             case StopBatch():
                 return self._tasks_of(effect.batch).stop()
+
             case Save(path, content):
                 return anyio.to_thread.run_sync(save, path, content)
+
             case _:
                 raise NotImplementedError(effect)
 

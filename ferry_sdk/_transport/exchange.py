@@ -159,9 +159,10 @@ class Exchange:
                     request, stream=True, auth=None, follow_redirects=False
                 )
                 body: Any = None
+
                 try:
                     reply = self._start_reply(response)
-                    is_loaded = response.is_stream_consumed
+                    is_loaded = response.is_stream_consumed  # a mock has decompressed it as well
                     body = response.aiter_bytes() if is_loaded else response.aiter_raw()
                     async for chunk in body:
                         if self._feed(chunk):
@@ -169,14 +170,17 @@ class Exchange:
                     else:
                         self._check_end()
                     self._complete(reply)
+
                 except GeneratorExit:  # the event loop has ended, so nothing can be awaited
                     has_loop = False
                     raise
                 else:
                     return reply
+
                 finally:
                     self._guard.end_request()
                     if has_loop:
+                        # An iterator of an async body does not end with the loop that reads it.
                         try:
                             if body is not None:
                                 await body.aclose()

@@ -119,25 +119,32 @@ class Transport:
             raise
 
     def _perform(self, effect: Effect[Any]) -> object:  # noqa: PLR0911 -- one return for each effect
+        """Perform an effect and return its result; the effects of most calls come first."""
         match effect:
             case Send():
                 return self._send(effect)
+
             case CallUser():
                 return _call_user(effect)
             case RunBlocking():
                 return _run_blocking(effect)
+
             case Exclusive():
                 return self._run_exclusive(effect)
             case SingleFlight():
                 return self._run_single_flight(effect)
+
             case Sleep(seconds, signal):
                 self.shared.sleep(seconds, self._stop, signal)
+
             case NextAnswer():
                 return self._next_answer(effect)
             case StopBatch():
                 self._threads_of(effect.batch).stop()
+
             case Save(path, content):
                 save(path, content)
+
             case _:
                 raise NotImplementedError(effect)
         return None

@@ -223,6 +223,8 @@ class Ferry(Client[Transport], sync.Groups):
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
     ) -> None:
+        hooks = build_hooks(event_hooks, may_be_async=False)
+
         settings = read_settings(
             token=token,
             base_url=base_url,
@@ -237,11 +239,12 @@ class Ferry(Client[Transport], sync.Groups):
             default_headers=default_headers,
             route_cache=route_cache,
             journal=journal,
-            hooks=build_hooks(event_hooks, may_be_async=False),
+            hooks=hooks,
             http_client=http_client,
             limiter=limiter,
             is_async=False,
         )
+
         super().__init__(Transport(settings, http_client))
         self._owns_pool = http_client is None
 
@@ -427,6 +430,8 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
     ) -> None:
+        hooks = build_hooks(event_hooks, may_be_async=True)
+
         settings = read_settings(
             token=token,
             base_url=base_url,
@@ -441,11 +446,12 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             default_headers=default_headers,
             route_cache=route_cache,
             journal=journal,
-            hooks=build_hooks(event_hooks, may_be_async=True),
+            hooks=hooks,
             http_client=http_client,
             limiter=limiter,
             is_async=True,
         )
+
         super().__init__(AsyncTransport(settings, http_client))
         self._owns_pool = http_client is None
 
@@ -620,11 +626,16 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
 
 
 def _error_of(error: object) -> OutcomeUnknownError:
-    """Return the error of a write, which may be given by its journal entry."""
+    """Return the error of a write; if the argument is its journal entry, one with the same facts.
+
+    Raises:
+        InvalidInputError: The argument is neither.
+    """
     if isinstance(error, OutcomeUnknownError):
         return error
     if not isinstance(error, JournalEntry):
         raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
+
     unknown = OutcomeUnknownError(
         f"{error.operation} may have happened (correlation id {error.correlation_id})",
         request=RequestDigest(error.method, error.path, error.fingerprint),
@@ -632,6 +643,8 @@ def _error_of(error: object) -> OutcomeUnknownError:
         entry_id=error.id,
         booking_id=error.booking_id,
     )
+
+    # The constructor does not take them: a call sets them on each of its errors.
     unknown.operation = error.operation
     unknown.correlation_id = error.correlation_id
     return unknown
@@ -646,10 +659,12 @@ def _read_back_of(unknown: OutcomeUnknownError) -> ReadBack[Recovered]:
     row = SAFETY.get(unknown.operation)
     if row is None:
         raise unknown
+
     module = load_module("ferry_sdk.resources.read_back")  # loads all models
     if row.read_if_named is not None and unknown.booking_id is not None:
         created: ReadBack[Recovered] = module.read_back_created(unknown.booking_id)
         return created
+
     read_back: ReadBack[Recovered] | None = module.read_back(row, unknown.subject)
     if read_back is None:
         raise unknown

@@ -279,8 +279,12 @@ def _label_ports(
     axes: Axes, places: Mapping[str, _Place], names: Mapping[str, str], route_counts: Counter[str]
 ) -> None:
     """Label the ports, those with the most routes first, without overlaps."""
+
+    def rank(code: str) -> tuple[int, str]:
+        return -route_counts[code], code
+
     taken: list[BboxBase] = []
-    for code in sorted(places, key=lambda code: (-route_counts[code], code)):
+    for code in sorted(places, key=rank):
         label = axes.annotate(
             names[code],
             places[code],
@@ -291,6 +295,7 @@ def _label_ports(
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
             zorder=4,
         )
+
         box = label.get_window_extent()
         if box.count_overlaps(taken):
             label.remove()

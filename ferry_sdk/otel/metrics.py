@@ -38,6 +38,7 @@ class Meters:
 
     def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
         meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
+
         self._requests = meter.create_histogram(
             "http.client.request.duration",
             unit="s",
@@ -56,6 +57,7 @@ class Meters:
             description="How long requests waited for the client's limiter.",
             explicit_bucket_boundaries_advisory=_SECONDS_WITH_WAITS,
         )
+
         self._retries = meter.create_counter(
             "ferry.retry",
             unit="{retry}",
@@ -66,6 +68,7 @@ class Meters:
             unit="{call}",
             description="Calls that may have happened.",
         )
+
         self._clients: WeakKeyDictionary[Sized, Attributes] = WeakKeyDictionary()
         meter.create_observable_up_down_counter(
             "http.client.open_connections",

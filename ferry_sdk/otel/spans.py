@@ -32,12 +32,14 @@ class Spans:
             "ferry.operation": request.operation,
             "ferry.correlation_id": request.call.correlation_id,
         }
+
         if request.port is not None:
             attributes["server.port"] = request.port
         if request.rpc_method is not None:
             attributes["mcp.method.name"] = request.rpc_method
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
             attributes["http.request.resend_count"] = request.attempt - 1
+
         self._attempts[request] = self._tracer.start_span(
             f"{request.method} {request.route}",
             context=trace.set_span_in_context(self._span_of(request.call)),

@@ -110,6 +110,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
         )
         for itinerary in [*itineraries][:_ROWS]
     ]
+
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     separate = [note(SEPARATE_TICKETS)] if itineraries else []
     nothing = "No two sailings meet on the day of the search."

@@ -110,16 +110,19 @@ def party_on(
         vehicle: The vehicle; None: none.
         day: The day of the travellers' ages.
     """
-    travellers = [
-        {
-            "order": traveller.order or number,
-            "type": traveller.type.value,
-            "param": traveller.param or traveller.type.value[0],
-            "gender": traveller.gender.value,
-            "age": traveller.age,
-        }
-        for number, traveller in enumerate(passengers_on(day, passengers), 1)
-    ]
+    travellers: list[dict[str, object]] = []
+    for number, traveller in enumerate(passengers_on(day, passengers), 1):
+        initial = traveller.type.value[0]  # such as "A" for an adult
+        travellers.append(
+            {
+                "order": traveller.order or number,
+                "type": traveller.type.value,
+                "param": traveller.param or initial,
+                "gender": traveller.gender.value,
+                "age": traveller.age,
+            }
+        )
+
     party: dict[str, object] = {"passengers": travellers}
     if vehicle is not None:
         party["vehicle"] = values_of(VehicleQuery, vehicle, "vehicle")
@@ -141,14 +144,20 @@ def passengers_on(
 
 
 def _search_values(traveller: Traveller, index: int, *, day: date, bands: AgeBands) -> Values:
-    """Return the values of a search passenger from a traveller, at the age on a day."""
-    age = age_of(vars(traveller), day)
+    """Return the values of a search passenger from a traveller, at the age on a day.
+
+    Raises:
+        InvalidInputError: The traveller has no gender or birth date, or is born after the day.
+    """
     if traveller.gender is None:
         raise InvalidInputError("required for a search", field=f"passengers[{index}].gender")
+
+    age = age_of(vars(traveller), day)
     if age is None:
         raise InvalidInputError("required for a search", field=f"passengers[{index}].birth_date")
     if age < 0:
         raise InvalidInputError("after the day of travel", field=f"passengers[{index}].birth_date")
+
     return {
         "type": traveller.type or bands.type_at(age),
         "gender": traveller.gender,
@@ -253,8 +262,10 @@ def _party(
 
     bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
-    first_day = min(days) if days and len(days) == len(chosen) else None
     last_day = max(days) if days else None
+    # If the day of a sailing is not known, it may be the first.
+    first_day = min(days) if days and len(days) == len(chosen) else None
+
     ages, types, contradictions = assess(party, first_day, last_day, bands=bands)
     if contradictions:
         first_problem = contradictions[0]

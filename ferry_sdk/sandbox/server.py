@@ -177,7 +177,9 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
         ```
     """
     sandbox = Sandbox(port=port, **options)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    # SIGTERM raises KeyboardInterrupt, as Ctrl-C does.
+    handler_before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with sandbox:
             sys.stdout.write(
@@ -189,9 +191,11 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
                 f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"
             )
             sys.stdout.flush()
+
             while True:
                 time.sleep(3600)
+
     except KeyboardInterrupt:
         sys.stdout.write("# stopped\n")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, handler_before)

@@ -187,23 +187,27 @@ def _open(path: Path, scan: str) -> _OpenPart | None:
     """
     try:
         content = read_file(path)
-        if content == _seal(content):
+        if content == _seal(content):  # the digest is that of the content
             file = pq.ParquetFile(pa.BufferReader(content))
             metadata: dict[bytes, bytes] = file.metadata.metadata or {}
+
             members = _DESCRIPTION.validate_json(metadata[_KEY], strict=True)
             if (members["format"], members["scan"]) != (FORMAT, scan):
                 raise _foreign(path, f"ferry_sdk {members['library']}")
             if file.schema_arrow.equals(SCHEMA):
                 return _OpenPart(members["report"], file)
+
         elif _is_foreign(content):
             raise _foreign(path, "another program")
         problem = "wrong content"
+
     except FileNotFoundError:
         return None
     except (PermissionError, InvalidInputError):
         raise
     except (pa.ArrowException, OSError, LookupError, ValueError) as error:
         problem = type(error).__name__
+
     logger.warning("%s is damaged, and is asked again: %s", path, problem)
     return None
 

@@ -138,8 +138,14 @@ def prepare_request(
         UnicodeError: The host cannot be encoded.
     """
     origin, target, host = _address(url)
-    is_unproven = extensions.get("ferry_sdk.is_unproven", False)
     connect, read, write, pool = timeout
+
+    # A server may close an idle connection while a request is on its way. For a write that no read
+    # proves, a connection that was idle for long is not used.
+    longest_idle = math.inf
+    if extensions.get("ferry_sdk.is_unproven", False):
+        longest_idle = IDLE_BEFORE_WRITE
+
     return PreparedRequest(
         origin=origin,
         first_lines=f"{method} {target} HTTP/1.1\r\nHost: {host}",
@@ -150,7 +156,7 @@ def prepare_request(
         write=write,
         pool=pool,
         trace=extensions["trace"],
-        longest_idle=IDLE_BEFORE_WRITE if is_unproven else math.inf,
+        longest_idle=longest_idle,
     )
 
 

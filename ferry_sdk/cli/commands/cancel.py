@@ -117,6 +117,7 @@ def _print_result(
     if fee is None:
         document["already_done"] = True
         details = [("status", "already cancelled")]
+
     else:
         document["fee"] = fee.model_dump(mode="json")
         refund = getattr(result, "refund_amount", None)  # of a booking only
@@ -127,4 +128,5 @@ def _print_result(
             ("fee", money(fee.penalty_amount, fee.currency)),
             ("refund", money(refund, fee.currency)),
         ]
+
     print_write("it was cancelled", some_id, document=document, details=details, as_json=as_json)

@@ -56,6 +56,8 @@ def confirm(
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
+
+        # An earlier run may have confirmed it, and recorded that in the journal.
         result: Any = result_of_earlier(
             ferry, record, target=booking, operation="bookings.confirm", some_id=booking_id
         )
@@ -69,6 +71,7 @@ def confirm(
                 ("expires", moment(booking.expire_at)),
                 on=error_console(),
             )
+
             ask_consent(f"Confirm it for {price}?", yes=yes)
             try:
                 with show_progress("Confirming"):
@@ -78,6 +81,7 @@ def confirm(
             except AlreadyDoneError as error:
                 result = error.result
                 is_new = False
+
     _print_result(booking_id, result, is_new=is_new, as_json=common.as_json)
 
 
@@ -101,14 +105,17 @@ def _print_result(
     as_json: bool,
 ) -> None:
     document = {"confirmation": result.model_dump(mode="json")}
+    status = result.status
     if not is_new:
         document["already_done"] = True
+        status = "already confirmed"
+
     print_write(
         "it was confirmed",
         booking_id,
         document=document,
         details=[
-            ("status", result.status if is_new else "already confirmed"),
+            ("status", status),
             ("ticket", result.ticket_number),
             ("ticket id", result.ticket_id),
             ("voucher", f"ferry voucher {result.ticket_id}"),

@@ -81,13 +81,16 @@ class Offer(OfferInputs):
         """Return the availability as the interface represents it."""
         sailing = self.sailing
         company = sailing.company
+        group_id = 1 if self.direction == "Outward" else 2
+
         vehicles: list[JsonObject] = []
         if self.vehicle is not None:
             fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
             vehicles.append({**vehicle_record(self.vehicle), **fare})
+
         return {
             "id": self.id,
-            "group_id": 1 if self.direction == "Outward" else 2,
+            "group_id": group_id,
             "direction": self.direction,
             **sailing_record(sailing, language),
             "is_open": self.is_open,
@@ -130,6 +133,7 @@ class Offer(OfferInputs):
             {"order": order, "type": age_band(traveller.age), "age": traveller.age}
             for order, traveller in enumerate(self.party.travellers, start=1)
         ]
+
         return {
             "id": place.id,
             "index": place.index,

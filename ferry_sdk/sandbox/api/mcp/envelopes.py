@@ -60,6 +60,7 @@ def _tool_result(  # noqa: C901, PLR0911, PLR0912 -- a case for each shape
     Each `case` is a shape; type checkers report an option without one.
     """
     match options.result:
+        # With structured content
         case "structured_and_text" | "batch":
             return _content(_json_text(value), structuredContent=_as_object(value))
         case "structured":
@@ -68,6 +69,10 @@ def _tool_result(  # noqa: C901, PLR0911, PLR0912 -- a case for each shape
             return _content(_json_text(value), structuredContent={"result": value})
         case "structured_array":
             return _content(structuredContent=value)
+        case "complete_result_type":
+            return _content(_json_text(value), structuredContent=value, resultType="complete")
+
+        # With texts only
         case "text":
             return _content(_json_text(value))
         case "n_blocks":
@@ -80,18 +85,20 @@ def _tool_result(  # noqa: C901, PLR0911, PLR0912 -- a case for each shape
             return _content(_text("Done."), _text("See the booking."))
         case "empty":
             return _content()
+
+        # With other blocks
         case "embedded_resource":
             return _content(_resource_block(value))
         case "extra_blocks":
             return _content(_json_text(value), *_BLOCKS["extra_blocks"])
+
+        # Not the result of a tool that has ended
         case "bare" | "naked":
             return value
         case "input_required":
             return dict(_BLOCKS["input_required"])
         case "unknown_result_type":
             return _content(_json_text(value), resultType="partial")
-        case "complete_result_type":
-            return _content(_json_text(value), structuredContent=value, resultType="complete")
 
 
 def tool_failure(  # noqa: C901 -- a case for each shape
@@ -103,12 +110,15 @@ def tool_failure(  # noqa: C901 -- a case for each shape
     """
     message = str(error["message"])
     match options.error:
+        # Not in the result of a tool
         case "naked":
             return error
         case "json_rpc_error":
             return failure(request_id, -32603, message)
         case "json_rpc_error_data":
             return failure(request_id, -32603, message, data=error)
+
+        # In a result that says that it is an error
         case "is_error":
             result = _content(_json_text(error), structuredContent=error, isError=True)
         case "is_error_text":
@@ -118,12 +128,15 @@ def tool_failure(  # noqa: C901 -- a case for each shape
         case "tool_error_text":
             prose = f"Error executing tool {tool}: {to_json(error)}"
             result = _content(_text(prose), isError=True)
+
+        # In a result that does not say so
         case "error_as_success":
             result = _content(_json_text(error), structuredContent=error, isError=False)
         case "error_as_success_text":
             result = _content(_json_text(error))
         case "bare":
             result = error
+
     return response(request_id, result)
 
 
@@ -137,8 +150,10 @@ def resource_answer(
     text = to_json(value)
     records = _list(value)
     typed: Json = {"uri": uri, "mimeType": "application/json"}
+
     result: JsonValue
     match options.resource:
+        # A list of contents, as MCP has it
         case "text":
             result = _contents({**typed, "text": text})
         case "text_without_type":
@@ -155,11 +170,14 @@ def resource_answer(
             )
         case "empty":
             result = _contents()
+
+        # The records themselves
         case "bare_list":
             result = records
         case "bare_object":
             name = uri.rpartition("/")[2].replace("-", "_")
             result = {name: records}
+
     return response(request_id, result)
 
 

@@ -143,25 +143,27 @@ def _call_tool(
 def _result_of(call: JsonRpcRequest, options: McpOptions) -> Json:
     if call.method == "initialize":
         return _initialize_result(call, options)
+
     if call.method == "tools/list":
-        return {
-            "tools": [
-                {**tool_record(name), "inputSchema": tool.arguments.model_json_schema()}
-                for name, tool in TOOLS.items()
-            ]
-        }
+        tools: list[JsonValue] = []
+        for name, tool in TOOLS.items():
+            schema = tool.arguments.model_json_schema()
+            tools.append({**tool_record(name), "inputSchema": schema})
+        return {"tools": tools}
+
     if call.method == "resources/list":
-        return {
-            "resources": [
+        resources: list[JsonValue] = []
+        for uri, resource in RESOURCES.items():
+            resources.append(
                 {
                     "uri": uri,
                     "name": uri.rpartition("/")[2],
                     "description": resource.description,
                     "mimeType": "application/json",
                 }
-                for uri, resource in RESOURCES.items()
-            ]
-        }
+            )
+        return {"resources": resources}
+
     if call.method == "resources/templates/list":
         return {"resourceTemplates": []}
     return {}  # the answer to a ping
