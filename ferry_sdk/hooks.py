@@ -203,20 +203,23 @@ class Hooks:
 
     def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
-        is_known = id(hook) in self._known_failures
+        level = logging.DEBUG
+        shown_error: Exception | None = None
+        if id(hook) not in self._known_failures:
+            # Only the first failure of a hook has its traceback, from the hook on.
+            level = logging.WARNING
+            shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
         self._known_failures.add(id(hook))
 
-        # Only the first failure of a hook has its traceback, from the hook on.
-        shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
         logger.log(
-            logging.DEBUG if is_known else logging.WARNING,
+            level,
             "hook %s failed in %s: %s (correlation id %s)",
             getattr(hook, "__qualname__", type(hook).__name__),
             call.operation,
             type(error).__name__,
             call.correlation_id,
             extra={"operation": call.operation, "correlation_id": call.correlation_id},
-            exc_info=None if is_known else shown_error,
+            exc_info=shown_error,
         )
 
 

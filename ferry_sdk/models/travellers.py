@@ -388,6 +388,7 @@ def _find_repeated(
     for index, key in enumerate(keys):
         if not key:
             continue
+
         others = earlier.setdefault(key, [])
         for other in others:
             if not _differ(party[index], party[other], details):

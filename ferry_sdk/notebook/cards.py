@@ -222,24 +222,30 @@ def _sailings(sailings: Sequence[Availability]) -> Markup:
     rows: list[tuple[object, ...]] = []
     for sailing in sailings:
         ticket = cheapest_ticket(sailing)
+        price = money(ticket.amount, ticket.currency) if ticket else ""
         rows.append(
             (
                 f"{sailing.depart_name} → {sailing.arrive_name}",
                 sailing.depart_at,
                 sailing.travel_time,
-                money(ticket.amount, ticket.currency) if ticket else "",
+                price,
                 f"{sailing.ship_name}, {sailing.company.name}",
                 sailing.arrive_at,
                 sailing.direction,
             )
         )
+
     head = ["Route", "Leaves", "Takes", "Ticket from", "Ship", "Arrives", "Direction"]
     return table(head, rows)
 
 
 def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:
     """Return a table of the members that any row has a value of."""
-    names = [name for name in rows[0] if any(row.get(name) is not None for row in rows)]
+
+    def has_value(name: str) -> bool:
+        return any(row.get(name) is not None for row in rows)
+
+    names = [name for name in rows[0] if has_value(name)]
     cells = [[row.get(name) for name in names] for row in rows]
     return table(names, cells)
 

@@ -284,6 +284,7 @@ def _error_answer(
 ) -> Answer:
     if details.get("candidates") == []:
         next_step = _WITHOUT_CANDIDATES[code]
+
     error = {
         "code": code,
         "message": message,

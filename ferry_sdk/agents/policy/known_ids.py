@@ -199,11 +199,13 @@ class KnownIds:
                 sailings = [record for record in records if isinstance(record, Availability)]
                 ids = None if shown is None else {item.get("id") for item in shown["items"]}
                 self._remember_sailings(sailings, arguments, ids)
+
             elif isinstance(result, BookingCreated):
                 description = f"booking {quote(result.booking_reference)}"
                 self._bookings[result.booking_id] = KnownRecord(description)
             elif isinstance(result, Booking):
                 self._remember_booking(result)
+
             elif isinstance(result, BookingConfirmation) and result.ticket_id not in self._tickets:
                 description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
                 self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)

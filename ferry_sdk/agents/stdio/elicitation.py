@@ -75,6 +75,7 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
             drops an invalid answer, such as null, and goes on waiting.
     """
     params = form(request, box)
+
     with anyio.move_on_after(VALID_FOR) as scope:
         try:
             for _ in range(_MAX_QUESTIONS):
@@ -88,6 +89,7 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
             logger.warning(
                 "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
             )
+
     if scope.cancelled_caught:
         raise RefusedError("nobody_answered")
     raise RefusedError("approval_failed")

@@ -103,9 +103,11 @@ def _search(
     """
     party = search.passengers or passengers_on(search.on, request.passengers)
     search = search.model_copy(update={"passengers": party})
+
     with show_progress("Searching"):
         results = find(ferry, search)
     warn_of_missing(results.report)
+
     if not results:
         where = f"from {search.origin} to {search.destination} on {search.on:%a %d %b %Y}"
         reason = describe_nothing(results.report, nothing)

@@ -49,6 +49,7 @@ def print_names(
     if is_missing:
         nothing = "nothing that could be read" if unreadable else "nothing"
         raise InvalidInputError(f"{nothing} is called {text!r}", field="TEXT")
+
     heads = [member.replace("_", " ") for member in members]
     rows = [[record[member] for member in members] for record in records]
     print_table(heads, rows, right=("score",))

@@ -124,6 +124,7 @@ class Offers:
         search_id = self._random.token(search, now)
         passengers = sorted(search.passengers, key=lambda passenger: passenger.order)
         travellers = tuple(Traveller(each.type, each.age, each.gender) for each in passengers)
+        has_open_way = any(way.is_open for way in ways)
         inputs: list[OfferInputs] = []
         for way, sailings_of_way in zip(ways, sailings, strict=True):
             inputs += [
@@ -132,7 +133,7 @@ class Offers:
                     direction=way.direction,
                     sailing=sailing,
                     is_open=way.is_open,
-                    round_trip=len(ways) > 1 and not any(each.is_open for each in ways),
+                    round_trip=len(ways) > 1 and not has_open_way,
                     party=Party(company, travellers),
                     vehicle=vehicle,
                     issued_at=now,
@@ -273,6 +274,7 @@ def _ways(request: SearchRequest) -> Iterator[_Way]:
         earliest=datetime.combine(request.out_at, request.out_time),
         is_open=bool(request.out_is_open),
     )
+
     if request.ret_journey_id and request.ret_at and request.ret_time is not None:
         yield _Way(
             direction="Return",
