@@ -392,7 +392,7 @@ def kill_while_resuming(journey, course, die_at):
             return count
 
 
-CHANGE_WITHOUT_A_FAILURE = pytest.param(CHANGE, [], id="change")
+CHANGE_WITHOUT_A_FAILURE = pytest.param(CHANGE, [], id="change without a failure")
 ONE_REFUSAL_OF_EACH = [
     pytest.param(journey, [End.REFUSED], id=journey.name, marks=LONG) for journey in JOURNEYS
 ]

@@ -77,7 +77,10 @@ class TestGet:
 
     @pytest.mark.parametrize(
         ("name", "codes"),
-        [("Tanger", {"MAPTM", "MATNG"}), ("Porto", {"FRPVO", "ITPTO"})],
+        [
+            pytest.param("Tanger", {"MAPTM", "MATNG"}, id="Tanger"),
+            pytest.param("Porto", {"FRPVO", "ITPTO"}, id="Porto"),
+        ],
     )
     def test_ambiguous_name_has_candidates(self, reader, name, codes):
         error = caught(AmbiguousPlaceError, reader.places.get, name)

@@ -136,11 +136,11 @@ def test_invalid_fault_names_its_field(sandbox, http, body, field):
 @pytest.mark.parametrize(
     ("kind", "details"),
     [
-        ("null_field", {"field": "nmae"}),
-        ("missing_field", {"field": "ports.0.name"}),
-        ("null_field", {"index": 100_000}),
-        ("unknown_enum", {"field": "stage"}),
-        ("unknown_enum", {}),
+        pytest.param("null_field", {"field": "nmae"}, id="unknown field"),
+        pytest.param("missing_field", {"field": "ports.0.name"}, id="path below the record"),
+        pytest.param("null_field", {"index": 100_000}, id="no such record"),
+        pytest.param("unknown_enum", {"field": "stage"}, id="field of another record"),
+        pytest.param("unknown_enum", {}, id="record without an enum"),
     ],
 )
 def test_fault_without_effect_does_not_delay_the_next(sandbox, http, kind, details):

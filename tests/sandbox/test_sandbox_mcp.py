@@ -700,7 +700,10 @@ def port_records(caller):
 
 @pytest.mark.parametrize(
     ("shape", "members"),
-    [("text_without_type", {"uri", "text"}), ("text_without_uri", {"mimeType", "text"})],
+    [
+        pytest.param("text_without_type", {"uri", "text"}, id="type"),
+        pytest.param("text_without_uri", {"mimeType", "text"}, id="uri"),
+    ],
 )
 def test_content_can_lack_a_member(caller, shape, members):
     (content,) = read_with(caller, shape)["contents"]

@@ -342,11 +342,11 @@ def test_sailings_from_a_day_are_in_order():
 @pytest.mark.parametrize(
     ("day", "days"),
     [
-        (date.min, 1),
-        (date(1969, 12, 31), 1),
-        (date(2200, 1, 1), 1),
-        (date.max, 1),
-        (date.max, 7),
+        pytest.param(date.min, 1, id="first day"),
+        pytest.param(date(1969, 12, 31), 1, id="day before 1970"),
+        pytest.param(date(2200, 1, 1), 1, id="day after 2199"),
+        pytest.param(date.max, 1, id="last day"),
+        pytest.param(date.max, 7, id="days after the last"),
     ],
 )
 def test_nothing_sails_outside_the_calendar(day, days):

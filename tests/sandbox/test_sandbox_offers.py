@@ -491,11 +491,11 @@ def test_no_tariff_expires_after_the_departure(pair, minutes, is_open):
 @pytest.mark.parametrize(
     ("tariff", "validity"),
     [
-        ("SAVER", timedelta(minutes=30)),
-        ("STANDARD", timedelta(minutes=30)),
-        ("FLEX", timedelta(minutes=30)),
-        ("PRESALE", timedelta(days=3)),
-        ("OPTION", timedelta(days=1)),
+        pytest.param("SAVER", timedelta(minutes=30), id="SAVER"),
+        pytest.param("STANDARD", timedelta(minutes=30), id="STANDARD"),
+        pytest.param("FLEX", timedelta(minutes=30), id="FLEX"),
+        pytest.param("PRESALE", timedelta(days=3), id="PRESALE"),
+        pytest.param("OPTION", timedelta(days=1), id="OPTION"),
     ],
 )
 def test_each_tariff_has_its_validity(tariff, validity):
