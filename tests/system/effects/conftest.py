@@ -9,8 +9,9 @@ from tests.system.effects.world import World
 
 @pytest.fixture(scope="session")
 def world():
-    with World() as made:
-        yield made
+    """The local service behind a proxy that cuts connections, for all tests."""
+    with World() as world:
+        yield world
 
 
 @pytest.fixture(scope="module")

@@ -228,6 +228,8 @@ def _is_in_library(frame):
 
 
 class Stage:
+    """Makes one run after the other against one hostile server."""
+
     def __enter__(self):
         with ExitStack() as stack:
             self._server = stack.enter_context(HostileServer())

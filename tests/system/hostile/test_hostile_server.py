@@ -11,8 +11,9 @@ RUNS = 300
 
 @pytest.fixture(scope="module")
 def stage():
-    with Stage() as opened:
-        yield opened
+    """Makes runs against one hostile server, each with a client of its own."""
+    with Stage() as stage:
+        yield stage
 
 
 @pytest.mark.own_http_client("a run has an HTTP client of the kind that it names")

@@ -46,10 +46,10 @@ STROKES = (
 
 @pytest.fixture
 def server(monkeypatch):
-    """A server; the library's own clients have one place, from now on, and make no pauses."""
+    """A hostile server; each own HTTP client of the library has one connection at most."""
     monkeypatch.setattr("ferry_sdk._transport.http11.client.MOST_CONNECTIONS", 1)
-    with HostileServer() as made:
-        yield made
+    with HostileServer() as server:
+        yield server
 
 
 @cache
