@@ -20,11 +20,12 @@ async def official(setting):
     from mcp.client.streamable_http import streamablehttp_client
     from mcp.types import ElicitResult
 
-    over_http = setting.way == "http"
+    if setting.way == "http":
+        server = streamablehttp_client(**setting.http)
+    else:
+        server = stdio_client(setting.parameters)
     async with (
-        streamablehttp_client(**setting.http)
-        if over_http
-        else stdio_client(setting.parameters) as streams,
+        server as streams,
         ClientSession(*streams[:2], elicitation_callback=setting.asking(ElicitResult)) as session,
     ):
         await session.initialize()
@@ -32,7 +33,8 @@ async def official(setting):
         async def call(name, arguments):
             return (await session.call_tool(name, arguments)).content
 
-        yield {one.name: partial(call, one.name) for one in (await session.list_tools()).tools}
+        tools = (await session.list_tools()).tools
+        yield {tool.name: partial(call, tool.name) for tool in tools}
 
 
 @asynccontextmanager
@@ -41,14 +43,16 @@ async def fastmcp(setting):
     from fastmcp.client.elicitation import ElicitResult
     from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
-    over_http = setting.way == "http"
-    way = StreamableHttpTransport(**setting.http) if over_http else StdioTransport(**setting.stdio)
-    async with Client(way, elicitation_handler=setting.asking(ElicitResult)) as client:
+    if setting.way == "http":
+        transport = StreamableHttpTransport(**setting.http)
+    else:
+        transport = StdioTransport(**setting.stdio)
+    async with Client(transport, elicitation_handler=setting.asking(ElicitResult)) as client:
 
         async def call(name, arguments):
             return (await client.call_tool(name, arguments)).content
 
-        yield {one.name: partial(call, one.name) for one in await client.list_tools()}
+        yield {tool.name: partial(call, tool.name) for tool in await client.list_tools()}
 
 
 @asynccontextmanager
@@ -59,45 +63,51 @@ async def langchain_adapters(setting):
     from langchain_mcp_adapters.tools import load_mcp_tools
     from mcp.types import ElicitResult
 
-    over_http = setting.way == "http"
-    name, options = ("streamable_http", setting.http) if over_http else ("stdio", setting.stdio)
+    server = {"transport": "stdio", **setting.stdio}
+    if setting.way == "http":
+        server = {"transport": "streamable_http", **setting.http}
     asking = setting.asking(ElicitResult)
     client = MultiServerMCPClient(
-        {"ferry": {"transport": name, **options}},
+        {"ferry": server},
         callbacks=asking and Callbacks(on_elicitation=asking),
     )
     if setting.way in {"codes", "asks"}:
         async with client.session("ferry") as session:
-            yield {one.name: one.ainvoke for one in await load_mcp_tools(session)}
+            yield {tool.name: tool.ainvoke for tool in await load_mcp_tools(session)}
     else:
-        yield {one.name: one.ainvoke for one in await client.get_tools()}
+        yield {tool.name: tool.ainvoke for tool in await client.get_tools()}
 
 
 @asynccontextmanager
 async def llama_index(setting):
     from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 
-    (_, where), *others = (setting.http if setting.way == "http" else setting.stdio).items()
-    client = BasicMCPClient(where, **dict(others))
+    if setting.way == "http":
+        client = BasicMCPClient(setting.http["url"], headers=setting.http["headers"])
+    else:
+        stdio = setting.stdio
+        client = BasicMCPClient(stdio["command"], args=stdio["args"], env=stdio["env"])
 
-    async def call(one, arguments):
-        return (await one.acall(**arguments)).raw_output.content
+    async def call(tool, arguments):
+        return (await tool.acall(**arguments)).raw_output.content
 
     tools = await McpToolSpec(client).to_tool_list_async()
-    yield {one.metadata.name: partial(call, one) for one in tools}
+    yield {tool.metadata.name: partial(call, tool) for tool in tools}
 
 
 @asynccontextmanager
 async def crewai(setting):
     from crewai_tools import MCPServerAdapter
 
-    http = {"transport": "streamable-http", **setting.http}
+    server = setting.parameters
+    if setting.way == "http":
+        server = {"transport": "streamable-http", **setting.http}
 
-    async def call(one, arguments):
-        return await asyncio.to_thread(one.run, **arguments)
+    async def call(tool, arguments):
+        return await asyncio.to_thread(tool.run, **arguments)
 
-    with MCPServerAdapter(http if setting.way == "http" else setting.parameters) as tools:
-        yield {one.name: partial(call, one) for one in tools}
+    with MCPServerAdapter(server) as tools:
+        yield {tool.name: partial(call, tool) for tool in tools}
 
 
 @asynccontextmanager
@@ -109,7 +119,8 @@ async def autogen_workbench(setting):
         async def call(name, arguments):
             return (await workbench.call_tool(name, arguments)).to_text()
 
-        yield {one["name"]: partial(call, one["name"]) for one in await workbench.list_tools()}
+        tools = await workbench.list_tools()
+        yield {tool["name"]: partial(call, tool["name"]) for tool in tools}
 
 
 @asynccontextmanager
@@ -118,11 +129,11 @@ async def autogen_tools(setting):
     from autogen_core import CancellationToken
     from autogen_ext.tools.mcp import mcp_server_tools
 
-    async def call(one, arguments):
-        return await one.run_json(arguments, CancellationToken())
+    async def call(tool, arguments):
+        return await tool.run_json(arguments, CancellationToken())
 
     tools = await mcp_server_tools(autogen_parameters(setting))
-    yield {one.name: partial(call, one) for one in tools}
+    yield {tool.name: partial(call, tool) for tool in tools}
 
 
 def autogen_parameters(setting):
@@ -139,26 +150,25 @@ async def dspy(setting):
     from mcp import ClientSession
     from mcp.client.stdio import stdio_client
 
-    async def call(one, arguments):
-        return await one.acall(**arguments)
+    async def call(tool, arguments):
+        return await tool.acall(**arguments)
 
     async with stdio_client(setting.parameters) as streams, ClientSession(*streams) as session:
         await session.initialize()
-        tools = [
-            dspy.Tool.from_mcp_tool(session, one) for one in (await session.list_tools()).tools
-        ]
-        yield {one.name: partial(call, one) for one in tools}
+        listed = (await session.list_tools()).tools
+        tools = [dspy.Tool.from_mcp_tool(session, tool) for tool in listed]
+        yield {tool.name: partial(call, tool) for tool in tools}
 
 
 @asynccontextmanager
 async def agent_framework(setting):
     from agent_framework import MCPStdioTool
 
-    async def call(one, arguments):
-        return await one.invoke(arguments=arguments)
+    async def call(tool, arguments):
+        return await tool.invoke(arguments=arguments)
 
     async with MCPStdioTool(name="ferry", approval_mode=None, **setting.stdio) as server:
-        yield {one.name: partial(call, one) for one in server.functions}
+        yield {tool.name: partial(call, tool) for tool in server.functions}
 
 
 @asynccontextmanager
@@ -175,26 +185,25 @@ async def strands(setting):
         async def call(name, arguments):
             return (await client.call_tool_async("1", name, arguments))["content"]
 
-        yield {one.tool_name: partial(call, one.tool_name) for one in client.list_tools_sync()}
+        tools = client.list_tools_sync()
+        yield {tool.tool_name: partial(call, tool.tool_name) for tool in tools}
 
 
 @asynccontextmanager
 async def haystack(setting):
     from haystack_integrations.tools import mcp
 
-    over_http = setting.way == "http"
-    server = (
-        mcp.StreamableHttpServerInfo(**setting.http)
-        if over_http
-        else mcp.StdioServerInfo(**setting.stdio)
-    )
+    if setting.way == "http":
+        server = mcp.StreamableHttpServerInfo(**setting.http)
+    else:
+        server = mcp.StdioServerInfo(**setting.stdio)
     toolset = mcp.MCPToolset(server, eager_connect=True)
 
-    async def call(one, arguments):
-        return json.loads(await asyncio.to_thread(one.invoke, **arguments))
+    async def call(tool, arguments):
+        return json.loads(await asyncio.to_thread(tool.invoke, **arguments))
 
     try:
-        yield {one.name: partial(call, one) for one in toolset}
+        yield {tool.name: partial(call, tool) for tool in toolset}
     finally:
         toolset.close()
 

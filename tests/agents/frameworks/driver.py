@@ -32,25 +32,46 @@ def run(command, way, answer):
         server = [sys.executable, "-m", "ferry_sdk", "mcp", "--writes"]
         if way == "state":
             server += ["--state", f"{folder}/state.db"]
-        given = {
+        variables = {
             "FERRY_TOKEN": sandbox.token,
             "FERRY_BASE_URL": sandbox.base_url,
             "FERRY_SERVER": json.dumps(server),
         }
-        done = subprocess.run(
+        program = subprocess.run(
             [*command, way, answer],
-            env={**os.environ, **given},
+            env={**os.environ, **variables},
             cwd=folder,
             capture_output=True,
             text=True,
             timeout=600,
             check=False,
         )
-        made = [one.operation for one in sandbox.counters.effects]
-    if done.returncode:
-        sys.stderr.write(done.stdout + done.stderr)
-        return f"failed ({done.returncode})"
-    return "ok" if way == "http" or made == JOURNEY[answer] else f"failed: {made}"
+        effects = [effect.operation for effect in sandbox.counters.effects]
+
+    if program.returncode:
+        sys.stderr.write(program.stdout + program.stderr)
+        return f"failed ({program.returncode})"
+    # Over HTTP, a program only lists the tools.
+    if way == "http" or effects == JOURNEY[answer]:
+        return "ok"
+    return f"failed: {effects}"
+
+
+def place_of(program, interpreter):
+    """Return the path at which a program runs; Node looks for packages beside it."""
+    if program.endswith(".mjs"):
+        return Path(interpreter).parents[2] / program
+    return HERE / program
+
+
+def version_of(package, place, interpreter):
+    """Return the version of a package in the environment of a program."""
+    if place.suffix == ".mjs":
+        manifest = place.parent / "node_modules" / package / "package.json"
+        return json.loads(manifest.read_text("utf-8"))["version"]
+
+    command = [interpreter, "-c", VERSION, package]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main(name, interpreter):
@@ -58,27 +79,23 @@ def main(name, interpreter):
     row = tomllib.loads((HERE / "table.toml").read_text("utf-8"))[name]
     program, function = row["program"].split()
     package = re.split(r"\[|==|(?<=.)@", row["packages"][0])[0]
-    place = HERE / program
-    if program.endswith(".mjs"):  # Node looks for packages beside the program
-        place = Path(interpreter).parents[2] / program
-        found = place.parent / "node_modules" / package / "package.json"
-        version = json.loads(found.read_text("utf-8"))["version"]
-    else:
-        asked = [interpreter, "-c", VERSION, package]
-        version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    whole = True
+    place = place_of(program, interpreter)
+    version = version_of(package, place, interpreter)
+
+    is_whole = True
     for way in row["ways"]:
-        results = [
-            "-"
-            if way == "http" and answer == "refused"
-            else run([interpreter, str(place), function], way, answer)
-            for answer in JOURNEY
-        ]
-        whole &= {*results} <= {"ok", "-"}
+        results = []
+        for answer in JOURNEY:
+            if way == "http" and answer == "refused":
+                results.append("-")
+            else:
+                results.append(run([interpreter, str(place), function], way, answer))
+        is_whole &= set(results) <= {"ok", "-"}
+
         cells = [row["title"], version, way, *results, row.get("remark", "")]
         sys.stdout.write(f"| {' | '.join(cells)} |\n")
         sys.stdout.flush()
-    return whole
+    return is_whole
 
 
 if __name__ == "__main__":

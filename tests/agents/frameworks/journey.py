@@ -23,8 +23,10 @@ class Setting:
     """
 
     def __init__(self, way, answer):
-        self.way, self.agreed = way, answer == "given"
-        self._base_url, self._token = os.environ["FERRY_BASE_URL"], os.environ["FERRY_TOKEN"]
+        self.way = way
+        self.agreed = answer == "given"
+        self._base_url = os.environ["FERRY_BASE_URL"]
+        self._token = os.environ["FERRY_TOKEN"]
         command, *options = json.loads(os.environ["FERRY_SERVER"])
         self.stdio = {"command": command, "args": options, "env": dict(os.environ)}
         headers = {"Authorization": f"Bearer {self._token}"}
@@ -47,23 +49,34 @@ class Setting:
         return StdioServerParameters(**self.stdio)
 
     def check_list(self, tools):
+        """Check that the service's own server lists its five tools."""
         assert len(tools) == 5, tools
 
     def answer_form(self, schema):
         """Return the action and the content with which the person answers a form."""
         (box,) = schema["properties"]
-        return ("accept", {box: True}) if self.agreed else ("decline", None)
+        if self.agreed:
+            return "accept", {box: True}
+        return "decline", None
 
     def asking(self, result):
         """Return a host's callback that makes such results of forms, if the host asks."""
 
-        async def ask(*given):
-            names = ("requestedSchema", "requested_schema")
-            schemas = (getattr(one, name, None) for one in given for name in names)
-            action, content = self.answer_form(next(filter(None, schemas)))
+        async def ask(*arguments):
+            action, content = self.answer_form(schema_among(arguments))
             return result(action=action, content=content)
 
         return ask if self.way == "asks" else None
+
+
+def schema_among(arguments):
+    """Return the schema of the form; frameworks put it into another argument each."""
+    for argument in arguments:
+        for name in ("requestedSchema", "requested_schema"):
+            schema = getattr(argument, name, None)
+            if schema:
+                return schema
+    raise AssertionError(arguments)
 
 
 def journey(*, agreed, day):
@@ -75,12 +88,14 @@ def journey(*, agreed, day):
     search = {"origin": "Tarifa", "destination": "Tangier (city)", "on": str(day)}
     answer = yield "trips_find", {**search, "passengers": [party]}
     offer = _result(answer)["offers"][0]
+
     traveller = {**party, "first_name": "Ada", "last_name": "Reyes"}
     order = {"offer": offer["offer"], "passengers": [traveller]}
     answer = yield from _write("bookings_create", agreed, **order)
     if not agreed:
         assert answer["error"]["code"] in {"declined", "code_invalid"}, answer
         return
+
     booking = _result(answer)
     paid = {"booking_id": booking["booking_id"], "expect_total": booking["total_price"]}
     answer = yield from _write("bookings_confirm", agreed, **paid)
@@ -100,13 +115,18 @@ def _write(tool, agreed, **arguments):
     return answer
 
 
-def parse(found):
+def parse(result):
     """Return the answer in a result, an error or a text, which may have words around it."""
-    if isinstance(found, dict):
-        return found if "status" in found else parse(found.get("content") or found.get("text"))
-    if isinstance(found, list) or hasattr(found, "exceptions"):
-        return parse(next(iter(getattr(found, "exceptions", found))))
-    text = getattr(found, "text", None) or str(found)
+    if isinstance(result, dict):
+        if "status" in result:
+            return result
+        return parse(result.get("content") or result.get("text"))
+    if isinstance(result, list):
+        return parse(result[0])
+    if hasattr(result, "exceptions"):
+        return parse(result.exceptions[0])
+
+    text = getattr(result, "text", None) or str(result)
     if text.startswith("["):
         return parse(json.loads(text))
     try:
@@ -136,10 +156,13 @@ class Script:
 
 
 async def walk(tools, agreed):
-    script, answer = Script(agreed=agreed), None
+    """Make the journey with the tools of a framework."""
+    script = Script(agreed=agreed)
+    answer = None
     while call := script.next(answer):
+        name, arguments = call
         try:
-            answer = await tools[call[0]](call[1])
+            answer = await tools[name](arguments)
         except Exception as error:  # noqa: BLE001 -- many frameworks raise a refusal
             answer = error
 
