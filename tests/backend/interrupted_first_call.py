@@ -1,7 +1,8 @@
 """A program whose first call is interrupted, each time in a new process, and made again.
 
-Arguments: the service's address, and either ``lines`` and every how many lines (of those before the
-first request, each counted once), or ``signals`` and after how many seconds a real signal comes.
+Arguments: the service's address, and either ``lines``, the number of the first line and every how
+many lines follow (of those before the first request, each counted once), or ``signals`` and after
+how many seconds a real signal comes.
 Each line of standard output is what became of one process, as JSON.
 
 Where a line is interrupted, the modules of other packages are there already: the processes are
@@ -109,7 +110,8 @@ if kind == "lines":
     for name in fork(imported_by_a_first_call):
         with suppress(ModuleNotFoundError):  # Cython makes modules that have no file
             import_module(name)
-    places = map(str, count(0, int(values[0])))
+    first_line, step = map(int, values)
+    places = map(str, count(first_line, step))
 for place in places:
     result = fork(partial(run, place))
     sys.stdout.write(json.dumps(result) + "\n")

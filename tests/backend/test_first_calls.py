@@ -137,9 +137,21 @@ def interrupted_first_calls(kind, *values):
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-@pytest.mark.parametrize("step", mostly_long([211, 1], ids=str))
-def test_an_interrupted_first_call_can_be_repeated(step, record_property):
-    lines = interrupted_first_calls("lines", step)
+@pytest.mark.parametrize(
+    ("first_line", "step"),
+    mostly_long(
+        [
+            pytest.param(0, 211, id="every 211th line"),
+            # Together they are every line; each is a row, so that they run at the same time.
+            pytest.param(0, 4, id="every fourth line"),
+            pytest.param(1, 4, id="every fourth line from the second"),
+            pytest.param(2, 4, id="every fourth line from the third"),
+            pytest.param(3, 4, id="every fourth line from the fourth"),
+        ]
+    ),
+)
+def test_an_interrupted_first_call_can_be_repeated(first_line, step, record_property):
+    lines = interrupted_first_calls("lines", first_line, step)
     assert lines > 150 / step
     record_property("lines at which a first call was interrupted", lines)
 

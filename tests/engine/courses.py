@@ -69,6 +69,21 @@ class Kind:
     stage: str = "bare"
     """What is known of the MCP session."""
 
+    def __str__(self):
+        """Return it in words, for the id of a test."""
+        words = [self.name]
+        if self.has_journal:
+            words.append("with a journal")
+        if self.is_guarded:
+            words.append("guarded")
+        if self.deadline is not None:
+            words.append("with a deadline")
+        if self.has_function:
+            words.append("with a token function")
+        if self.stage != "bare":
+            words.append(f"session {self.stage}")
+        return ", ".join(words)
+
 
 def kinds(name):
     for has_journal in (True, False):
