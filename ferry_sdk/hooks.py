@@ -203,16 +203,16 @@ class Hooks:
 
     def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
-        level = logging.DEBUG
-        shown_error: Exception | None = None
-        if id(hook) not in self._known_failures:
-            # Only the first failure of a hook has its traceback, from the hook on.
-            level = logging.WARNING
-            shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
+        is_first = id(hook) not in self._known_failures
         self._known_failures.add(id(hook))
 
+        shown_error: Exception | None = None
+        if is_first:
+            # Only the first failure of a hook has its traceback, from the hook on.
+            shown_error = error.with_traceback(_without_library_frames(error.__traceback__))
+
         logger.log(
-            level,
+            logging.WARNING if is_first else logging.DEBUG,
             "hook %s failed in %s: %s (correlation id %s)",
             getattr(hook, "__qualname__", type(hook).__name__),
             call.operation,
