@@ -11,6 +11,7 @@ from ferry_sdk.errors import ConfigurationError as ConfigurationError
 from ferry_sdk.errors import ConflictError as ConflictError
 from ferry_sdk.errors import ConnectionFailedError as ConnectionFailedError
 from ferry_sdk.errors import FerryError as FerryError
+from ferry_sdk.errors import IdempotencyError as IdempotencyError
 from ferry_sdk.errors import InvalidInputError as InvalidInputError
 from ferry_sdk.errors import JournalError as JournalError
 from ferry_sdk.errors import NoSailingsError as NoSailingsError
@@ -171,6 +172,7 @@ __all__ = [
     "Ferry",
     "FerryError",
     "Gender",
+    "IdempotencyError",
     "InvalidInputError",
     "Itinerary",
     "JournalEntry",

@@ -140,6 +140,19 @@ class AmbiguousPlaceError(InvalidInputError):
         self.candidates: tuple[Port, ...] = tuple(candidates)
 
 
+class IdempotencyError(InvalidInputError):
+    """The idempotency key was used for another booking, so nothing was sent.
+
+    Attributes:
+        entry: The journal entry of the other booking.
+    """
+
+    def __init__(self, entry: JournalEntry) -> None:
+        problem = f"the key was used for another booking ({_ids_of(entry)})"
+        super().__init__(problem, field="idempotency_key")
+        self.entry: JournalEntry = entry
+
+
 class ReadOnlyError(FerryError):
     """A write was called on a read-only client."""
 
@@ -231,6 +244,12 @@ class OutcomeUnknownError(FerryError):
         self.last_seen: object = last_seen
         self.entry_id: str | None = entry_id
         self.booking_id: str | None = booking_id or self.subject.get("booking_id")
+
+
+def _ids_of(entry: JournalEntry) -> str:
+    """Return the ids by which a person finds an entry and what it made."""
+    ids = f"journal entry {entry.id}, correlation id {entry.correlation_id}"
+    return ids if entry.booking_id is None else f"booking {entry.booking_id}, {ids}"
 
 
 def _currency_hint(currency: str, expected_currency: str) -> str:
@@ -367,16 +386,21 @@ class JournalError(FerryError):
 class UnresolvedWriteError(FerryError):
     """The journal has the same write, which may have happened, so it was not sent.
 
-    Recover the entry, or settle it in the journal.
+    Recover the entry, or settle it in the journal. If it belongs to an order, resume the order.
 
     Attributes:
-        entry: The earlier write's entry.
+        entry: The earlier write's entry. If the write has an idempotency key, it may be ``done``:
+            its booking is not known, or cannot be read now.
+        order_id: The order that was begun with the same idempotency key; None without one.
     """
 
-    def __init__(self, entry: JournalEntry) -> None:
-        ids = f"journal entry {entry.id}, correlation id {entry.correlation_id}"
-        if entry.booking_id is not None:
-            ids = f"booking {entry.booking_id}, {ids}"
+    order_id: str | None = None
+
+    def __init__(self, entry: JournalEntry, *, order_id: str | None = None) -> None:
+        ids = _ids_of(entry)
+        if order_id is not None:
+            ids = f"order {order_id}, {ids}"
+            self.order_id = order_id
         super().__init__(f"the same {entry.operation} may have happened already ({ids})")
         self.entry: JournalEntry = entry
 

@@ -128,6 +128,19 @@ class OutcomeDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """A key under which a booking is made once, and what it was used for.
+
+    Attributes:
+        text: The caller's key.
+        booking: Equal for equal bookings. It contains travellers' data: never store it.
+    """
+
+    text: str = field(repr=False)
+    booking: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Intent:
     """A write that is about to be sent.
 
@@ -139,6 +152,8 @@ class Intent:
         subject: The ids of what the write changes; empty if it creates something.
         identity: Equal for two equal writes. It contains travellers' data: never store it.
         correlation_id: The id sent with the request.
+        address: The service's address, as `base_url` has it.
+        idempotency_key: The key of a booking; None without one.
     """
 
     operation: str
@@ -148,6 +163,8 @@ class Intent:
     subject: Mapping[str, str]
     identity: bytes = field(repr=False)
     correlation_id: str
+    address: str = ""
+    idempotency_key: IdempotencyKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +232,8 @@ class Recorder(Protocol):
     """Records writes; safe to share between threads, processes and clients.
 
     If `end` has a parameter ``details``, as in `DetailedRecorder`, it is also given what the
-    outcome named.
+    outcome named. If it has an attribute ``accepts_keys`` that is True, as a `Journal` has, it is
+    also given writes with an `Intent.idempotency_key`, which its `begin` accepts once.
 
     Example:
         ```python
@@ -253,7 +271,9 @@ class Recorder(Protocol):
         """Commit the intent as ``open`` and return the id of the entry.
 
         Raises:
-            UnresolvedWriteError: The same write is recorded and unresolved.
+            IdempotencyError: The idempotency key was used for another booking.
+            UnresolvedWriteError: The same write is recorded and unresolved, or the key was used for
+                the same booking; then the entry may be ``done``.
             JournalError: The intent cannot be committed.
         """
         ...

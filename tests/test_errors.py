@@ -38,6 +38,7 @@ BASES = {
     "UnresolvedWriteError": ["FerryError"],
     "InvalidInputError": ["FerryError", "ValueError"],
     "AmbiguousPlaceError": ["InvalidInputError"],
+    "IdempotencyError": ["InvalidInputError"],
     "UnknownPlaceError": ["InvalidInputError"],
     "ConnectionFailedError": ["TransportError"],
     "RequestTimeoutError": ["TransportError", "TimeoutError"],
@@ -132,7 +133,7 @@ ARGUMENTS = {
         "last_seen": {"stage": "ticketed"},
         "outcome": "rejected",
     },
-    errors.UnresolvedWriteError: {"entry": ENTRY},
+    errors.UnresolvedWriteError: {"entry": ENTRY, "order_id": "o-1"},
     errors.OrderError: {
         "order": Order("o-1", "hold", (OrderPart("b-1", state="held"),)),
         "cause": FerryError("no"),
@@ -142,6 +143,7 @@ ARGUMENTS = {
         "outcome": "unknown",
         "last_seen": {"stage": "payment_due"},
     },
+    errors.IdempotencyError: {"entry": ENTRY},
     errors.InvalidInputError: {"problem": "a date is expected", "field": "out_at"},
     FerryError: {"message": "went wrong", "outcome": "unknown"},
 }

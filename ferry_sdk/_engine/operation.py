@@ -14,7 +14,7 @@ from ferry_sdk._engine.http import Reply, T_co
 from ferry_sdk._engine.parsing import Answer
 from ferry_sdk._engine.safety import Safety
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk.types import RequestDigest
+from ferry_sdk.types import IdempotencyKey, RequestDigest
 
 T = TypeVar("T")
 
@@ -85,6 +85,7 @@ class Write(Generic[T_co]):
             reply named; None for all other writes.
         guard: The check before it is sent; None without one.
         expiries: When each argument expires, by its name.
+        idempotency_key: The key under which a create has one effect; None without one.
     """
 
     identity: Mapping[str, object] | bytes = field(repr=False)
@@ -93,6 +94,7 @@ class Write(Generic[T_co]):
     guard: Guard[T_co] | None = None
     read_back_named: Callable[[str], ReadBack[T_co]] | None = None
     expiries: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    idempotency_key: IdempotencyKey | None = None
 
     def canonical(self) -> bytes:
         """Return the identity as JSON in one form."""

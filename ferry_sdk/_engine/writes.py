@@ -2,7 +2,8 @@
 
 `send_write` runs these steps, in this order:
 
-1. Raise if an argument has expired (`send_write`). Read the guard and check it (`send_guarded`).
+1. Raise if an argument has expired (`check_expiries`). Read the guard and check it
+   (`send_guarded`).
 2. Share the request among callers that ask for the same change at the same time (`deduplicate`).
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`send`). Only failures that prove that nothing was done are retried.
@@ -17,6 +18,11 @@ From the first byte on, an interruption or an error leaves the entry unresolved,
 If the guard shows that the effect is there already, nothing is sent: steps 2, 3 and 6 run with
 `_raise` in place of `send`. If the guard cannot be read, steps 3 and 6 do, unless the service
 refused that read. An unresolved entry of the same write is then reported first: it is worse.
+
+With an idempotency key (`send_for_key`), step 3 comes first, because the journal decides what the
+key stands for, as the module `journal.keys` says: the write is recorded, or refused. If it is
+refused because the same booking is made, that one is read and returned (`_resolve_duplicate`). So a
+call that is repeated gives its booking although its tariffs have expired in the meantime.
 
 For example, the reply to `tickets.cancel("t-1")` is lost: the steps read the fee of ``t-1``, record
 the intent, send the cancellation, read ``t-1`` until it is cancelled, record ``done``, and return
@@ -47,6 +53,7 @@ from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     AlreadyDoneError,
     APIError,
+    ConfigurationError,
     FerryError,
     InvalidInputError,
     OutcomeUnknownError,
@@ -65,12 +72,11 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         AlreadyDoneError: Its effect was there before.
         FerryError: The write has not happened.
     """
-    for argument, moment in write.expiries.items():
-        if context.now() + context.session.skew >= moment.timestamp():
-            field = operation.argument_at(argument)
-            raise InvalidInputError("the tariff has expired; search again", field=field)
-
     steps = _WriteSteps(operation, write, context)
+    if write.idempotency_key is not None:
+        return steps.send_for_key()
+
+    steps.check_expiries()
     if write.guard is None:
         return steps.deduplicate(steps.send)
     return steps.send_guarded(write.guard)
@@ -87,6 +93,30 @@ class _WriteSteps(Generic[T]):
     """What the guard read, or the record in which the effect was seen."""
     entry_id: str | None = None
     """The entry in the journal of this caller; None until there is one."""
+
+    def check_expiries(self) -> None:
+        """Raise InvalidInputError if an argument has expired."""
+        for argument, moment in self.write.expiries.items():
+            if self.context.now() + self.context.session.skew >= moment.timestamp():
+                field = self.operation.argument_at(argument)
+                raise InvalidInputError("the tariff has expired; search again", field=field)
+
+    def send_for_key(self) -> Flow[Result[T]]:
+        """Return the steps that record and send a write, unless its key has an effect already.
+
+        Raises:
+            ConfigurationError: There is no journal that keeps the keys.
+        """
+        journal = self.context.settings.journal
+        if journal is None:
+            raise ConfigurationError("missing: journal=…, which idempotency_key requires")
+        if not getattr(journal, "accepts_keys", False):
+            raise ConfigurationError("journal: it accepts no idempotency_key")
+        return self._with_journal(journal, self._send_unexpired)
+
+    def _send_unexpired(self) -> Flow[Result[T]]:
+        self.check_expiries()
+        return (yield from self.send())
 
     def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
         """Read the guard, judge the write by it, and send the write."""
@@ -201,6 +231,8 @@ class _WriteSteps(Generic[T]):
             subject=self.write.subject,
             identity=self.write.canonical(),
             correlation_id=context.correlation_id,
+            address=context.settings.base_url,
+            idempotency_key=self.write.idempotency_key,
         )
 
         try:
@@ -219,7 +251,7 @@ class _WriteSteps(Generic[T]):
             yield from self._record_success(response)
             return response
 
-        # Nothing was sent: the journal has an unresolved entry of the same write.
+        # Nothing was sent: the journal has an entry of the same write.
         return (yield from self._resolve_duplicate(duplicate))
 
     def _record_failure(self, stop: BaseException) -> Flow[None]:
@@ -248,9 +280,17 @@ class _WriteSteps(Generic[T]):
             journal.end(entry_id, "not_sent")
 
     def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[Result[T]]:
-        """Return the result of the same earlier write if its effect is visible now."""
+        """Return the result of the same earlier write if its effect is visible now.
+
+        A create with a key may be refused because its booking is made. Part of an order is not
+        returned alone: `orders.hold` returns the order.
+        """
+        entry = duplicate.entry
+        is_done = entry.state == "done"
         read_back = self.write.read_back
-        if read_back is None:
+        if is_done and entry.booking_id is not None and self.write.read_back_named is not None:
+            read_back = self.write.read_back_named(entry.booking_id)
+        if read_back is None or duplicate.order_id is not None:
             raise duplicate
         try:
             seen = yield from read_once(read_back, self.context)
@@ -261,7 +301,8 @@ class _WriteSteps(Generic[T]):
         if not read_back.shows(record):
             raise duplicate
         result = read_back.result(record)
-        yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
+        if not is_done:
+            yield from record_outcome(self.context, entry.id, "done", result, record)
         return seen.of(result)
 
     def _read_effect(self) -> Flow[object]:

@@ -40,6 +40,14 @@ class Key:
         """Return a hash that is equal for equal writes, and useless without the key."""
         return self._digest(effect.encode() + b"\0" + identity, b"write")
 
+    def idempotency_key(self, address: str, text: str) -> str:
+        """Return a hash of a caller's key, which belongs to one address of a service."""
+        return self._digest(address.encode() + b"\0" + text.encode(), b"key")
+
+    def booking(self, content: bytes) -> str:
+        """Return a hash that is equal for equal bookings."""
+        return self._digest(content, b"booking")
+
     def check_value(self) -> str:
         """Return a value that is equal for equal keys, and does not reveal the key."""
         return self._digest(b"", b"check")

@@ -31,7 +31,7 @@ from ferry_sdk.errors import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import orders, snapshots, statements
+from ferry_sdk.journal import idempotency, orders, snapshots, statements
 from ferry_sdk.journal.connections import close_returned, connect
 from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.database_file import remember_file
@@ -75,6 +75,9 @@ class Journal:
             configures and closes.
         key: The key for fingerprints, at least 16 bytes; default: FERRY_JOURNAL_KEY.
 
+    Attributes:
+        accepts_keys: That `idempotency_key` may be used with this recorder of writes.
+
     Raises:
         InvalidInputError: The URL, the engine or the key is invalid.
         ConfigurationError: The driver of the database is not installed.
@@ -97,6 +100,8 @@ class Journal:
             # > 0 unresolved
         ```
     """
+
+    accepts_keys: bool = True
 
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
@@ -126,15 +131,21 @@ class Journal:
             order: The order that it belongs to; it is saved in the same transaction.
 
         Raises:
-            UnresolvedWriteError: The same write is recorded and unresolved.
+            IdempotencyError: The idempotency key was used for another booking.
+            UnresolvedWriteError: The same write is recorded and unresolved, or the key was used for
+                the same booking, whose entry may be ``done``.
             JournalError: The entry cannot be committed, or another program has saved the order.
         """
         with limit_time():
-            fingerprint = self._open().fingerprint(intent.effect, intent.identity)
+            key = self._open()
+            fingerprint = key.fingerprint(intent.effect, intent.identity)
+            claim = _claim_of(intent, key)
 
             for _ in range(_ATTEMPTS):
                 with suppress(statements.DuplicateWriteError):
-                    return self._use("write", orders.begin, intent, fingerprint, order)
+                    return self._use(
+                        "write", orders.begin, intent, fingerprint, order=order, claim=claim
+                    )
                 duplicate = self._use("read", statements.duplicate, fingerprint)
                 if duplicate is not None:
                     raise UnresolvedWriteError(duplicate)
@@ -414,8 +425,9 @@ class Journal:
         """Delete old settled entries, finished orders, and what watches saved of bookings.
 
         Unresolved entries and unfinished orders stay, and what has a later time than now: the clock
-        may be wrong. Each 1,000 are a transaction of their own, so that writes go on beside it. If
-        it is interrupted, what it has deleted so far stays deleted: call it again.
+        may be wrong. So do the bookings and orders of idempotency keys. Each 1,000 are a
+        transaction of their own, so that writes go on beside it. If it is interrupted, what it has
+        deleted so far stays deleted: call it again.
 
         Args:
             older_than: The least number of seconds since an entry was settled, or since a watch
@@ -449,7 +461,9 @@ class Journal:
         """
         until = statements.cutoff(age(older_than))
         self._forget(snapshots.forget, until)
-        self._forget(orders.forget, until)  # before the entries that they need
+        # Before the entries that they need:
+        self._forget(orders.forget, until)
+        self._forget(idempotency.forget, until)
         return self._forget(statements.forget, until)
 
     def _forget(self, delete: Callable[[Connection, datetime, int], int], until: datetime) -> int:
@@ -492,13 +506,17 @@ class Journal:
         """
         return self._use("read", orders.load, order_id, only_unfinished=only_unfinished)
 
-    def save_order(self, order: OrderRecord) -> None:
+    def save_order(self, order: OrderRecord, *, frees_key: bool = False) -> None:
         """Save an order of `ferry_sdk.orders`, as its next revision.
+
+        Args:
+            order: The order.
+            frees_key: Whether its idempotency key may be used for another order.
 
         Raises:
             JournalError: The change cannot be committed, or another program has saved the order.
         """
-        self._use("write", orders.save, order)
+        self._use("write", orders.save, order, frees_key=frees_key)
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine.
@@ -612,6 +630,17 @@ def _find_interruption(
             return error
         error = error.__cause__ or error.__context__
     return None
+
+
+def _claim_of(intent: Intent, key: Key) -> idempotency.Claim | None:
+    """Return the idempotency key of a write as the journal stores it; None without one."""
+    idempotency_key = intent.idempotency_key
+    if idempotency_key is None:
+        return None
+    return idempotency.Claim(
+        key_hash=key.idempotency_key(intent.address, idempotency_key.text),
+        booking_hash=key.booking(idempotency_key.booking),
+    )
 
 
 def _require(entry: JournalEntry | None, field: str) -> JournalEntry:

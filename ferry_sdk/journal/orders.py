@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, delete, insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
+from ferry_sdk.journal import idempotency
 from ferry_sdk.journal.compilation import run
 from ferry_sdk.journal.connections import exclusive_transaction
-from ferry_sdk.journal.schema import orders, utc_now
+from ferry_sdk.journal.schema import keys, orders, utc_now
 from ferry_sdk.journal.statements import add, find
 from ferry_sdk.types import OrderRecord
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from ferry_sdk.journal.idempotency import Claim
     from ferry_sdk.types import Intent
 
 
@@ -29,40 +31,59 @@ _REPLACE: Final = update(orders).where(
 
 
 def begin(
-    connection: Connection, intent: Intent, fingerprint: str, order: OrderRecord | None
+    connection: Connection,
+    intent: Intent,
+    fingerprint: str,
+    *,
+    order: OrderRecord | None,
+    claim: Claim | None,
 ) -> str:
-    """Insert an entry for a write, and save the order that it belongs to, in one transaction.
+    """Insert an entry for a write, save its order and claim its key, in one transaction.
 
     Raises:
+        IdempotencyError: The key is used for another booking.
+        UnresolvedWriteError: The key is used for the same booking.
         DuplicateWriteError: An unresolved entry has the same fingerprint.
         JournalError: Another program has saved the order, or an entry is damaged.
     """
-    if order is None:
+    if order is None and claim is None:
         return add(connection, intent, fingerprint)
+
     with exclusive_transaction(connection):
+        if claim is not None:
+            idempotency.require_free(connection, claim)
+
         entry_id = add(connection, intent, fingerprint)
-        _update(connection, order, entry_id)
+        if order is not None:
+            _save(connection, order, entry_id)
+        if claim is not None:
+            order_id = None if order is None else order.id
+            idempotency.add(connection, claim, entry_id, order_id)
     return entry_id
 
 
-def save(connection: Connection, order: OrderRecord) -> None:
+def save(connection: Connection, order: OrderRecord, *, frees_key: bool) -> None:
     """Insert an order of revision 0, or replace the revision that was read.
+
+    Args:
+        connection: Where to save it.
+        order: The order.
+        frees_key: Whether its idempotency key may be used again.
 
     Raises:
         JournalError: Another program has saved the order.
     """
-    if order.revision:
-        _update(connection, order, order.entry_id)
+    if frees_key:
+        with exclusive_transaction(connection):
+            _save(connection, order, order.entry_id)
+            idempotency.release(connection, order.id)
         return
 
     # A journal that could only be read when it was opened may lack the table.
     if not inspect(connection).has_table(orders.name):
         with exclusive_transaction(connection):
             orders.create(connection, checkfirst=True)
-
-    values = _values(order, order.entry_id)
-    constant = {"id": order.id, "kind": order.kind, "created_at": values["changed_at"]}
-    run(connection, _ADD, constant | values)
+    _save(connection, order, order.entry_id)
 
 
 def load(
@@ -86,6 +107,9 @@ def forget(connection: Connection, until: datetime, page: int) -> int:
     if not inspect(connection).has_table(orders.name):
         return 0
     old = select(orders.c.id).where(orders.c.is_finished.is_(True), orders.c.changed_at <= until)
+    if inspect(connection).has_table(keys.name):  # a key gives its order for ever
+        kept = select(keys.c.order_id).where(keys.c.order_id.is_not(None))
+        old = old.where(orders.c.id.not_in(kept))
     return connection.execute(delete(orders).where(orders.c.id.in_(old.limit(page)))).rowcount
 
 
@@ -96,8 +120,14 @@ def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
     return OrderRecord(**row, entry=entry)
 
 
-def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
-    """Replace the revision of an order that the program has read."""
+def _save(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
+    """Insert an order of revision 0, or replace the revision that the program has read."""
+    if not order.revision:
+        values = _values(order, entry_id)
+        constant = {"id": order.id, "kind": order.kind, "created_at": values["changed_at"]}
+        run(connection, _ADD, constant | values)
+        return
+
     condition = {"order_id": order.id, "revision_read": order.revision}
     if not run(connection, _REPLACE, condition | _values(order, entry_id)):
         raise JournalError(f"another program has changed order {order.id}: read it again")

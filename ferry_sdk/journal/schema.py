@@ -1,4 +1,4 @@
-"""The tables of a journal: about itself, of writes, of what watches saved, and of orders."""
+"""The tables of a journal: about itself, of writes, keys and orders, and of what watches saved."""
 
 from __future__ import annotations
 
@@ -113,6 +113,17 @@ orders: Table = Table(
     Column("revision", Integer, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("changed_at", UtcDateTime, nullable=False),
+)
+
+keys: Table = Table(
+    "ferry_journal_keys",
+    metadata,
+    Column("key_hash", String(64), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("booking_hash", String(64), nullable=False),
+    Column("entry_id", String(32), nullable=False),
+    Column("order_id", String(32), nullable=True),
+    Index("ferry_journal_keys_order", "order_id"),
 )
 
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")

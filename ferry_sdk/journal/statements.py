@@ -57,6 +57,7 @@ from ferry_sdk.journal.schema import (
     is_unresolved,
     is_without_effect,
     is_without_fingerprint,
+    keys,
     literals,
     orders,
     utc_now,
@@ -397,9 +398,12 @@ def booking_ids(
 def forget(connection: Connection, until: datetime, page: int) -> int:
     """Delete entries that were settled by this moment, at most a page; return their number."""
     old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= until]
-    if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
+    database = inspect(connection)
+    if database.has_table(orders.name):  # an order needs the entry of its last write
         needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
         old.append(entries.c.id.not_in(needed))
+    if database.has_table(keys.name):  # an idempotency key gives its booking for ever
+        old.append(entries.c.id.not_in(select(keys.c.entry_id)))
 
     # Entries of about the same time are near each other on the disk.
     ids = select(entries.c.id).where(*old).order_by(entries.c.created_at, entries.c.id)

@@ -291,6 +291,8 @@ class Availability(Model):
             roundtrip_locked=chosen_tariff.roundtrip_locked,
             reservation_type=chosen_tariff.type.upper() if is_reservation else None,
             depart_at=self.depart_at,
+            depart_code=self.depart_code or None,
+            arrive_code=self.arrive_code or None,
         )
 
 

@@ -198,6 +198,8 @@ class Selection(Input):
         reservation_type: PRESALE or OPTION if the tariff is one; a booking without a type of its
             own has this one.
         depart_at: Departure with the offset of the port; the travellers are checked on that day.
+        depart_code: Code of the departure port.
+        arrive_code: Code of the arrival port.
     """
 
     availability_id: Identifier
@@ -210,6 +212,8 @@ class Selection(Input):
     roundtrip_locked: bool = False
     reservation_type: Identifier | None = None
     depart_at: AwareDatetime | None = None
+    depart_code: Identifier | None = None
+    arrive_code: Identifier | None = None
 
     @field_serializer("amount", when_used="json-unless-none")
     def _write_amount(self, amount: Decimal) -> str | None:
@@ -312,6 +316,8 @@ class SelectionDict(TypedDict, total=False):
     roundtrip_locked: bool
     reservation_type: str | None
     depart_at: datetime | str | None
+    depart_code: str | None
+    arrive_code: str | None
 
 
 class VehicleQueryDict(TypedDict):

@@ -12,7 +12,7 @@ Each function that sends requests works in the same way. For example, `confirm`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -44,7 +44,9 @@ from ferry_sdk.orders.order import Order, OrderPart, OrderPlan, Price, Step
 from ferry_sdk.orders.progress import Progress, load, order_of_record
 from ferry_sdk.planning.catalogues import deadline_of
 from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.bodies import to_sequence
 from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.types import IdempotencyKey
 
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
@@ -63,12 +65,16 @@ def hold(
     passengers: Sequence[Passenger | PassengerDict | Traveller],
     vehicle: Vehicle | VehicleDict | None = None,
     contact: Contact | ContactDict | None = None,
+    idempotency_key: str | None = None,
     journal: Journal,
 ) -> Plan[Order]:
     """Create one booking for each selection, in order; nothing is paid.
 
     If one is refused, those that were made are cancelled while that is free. If the outcome of one
-    is unknown, those that were made stay as they are. Interface: POST /api/booking.
+    is unknown, those that were made stay as they are. If an `idempotency_key` has an order already,
+    nothing is created, and the order is returned as `resume` returns it.
+
+    Interface: POST /api/booking.
 
     Args:
         ferry: The client. With an `AsyncFerry`, the result is awaited.
@@ -76,6 +82,8 @@ def hold(
         passengers: The travellers of every booking. They are not stored.
         vehicle: The vehicle of every booking.
         contact: The person whom the ferry companies can reach.
+        idempotency_key: Your id of the order: it is made once for a key, unless it was refused and
+            all of it was cancelled. 1 to 255 printable ASCII characters.
         journal: Records the order and its writes, instead of the journal of the client.
 
     Returns:
@@ -84,6 +92,8 @@ def hold(
     Raises:
         InvalidInputError: An argument is invalid; nothing was sent.
         ReadOnlyError: The client can only read.
+        IdempotencyError: The key was used for another order or booking.
+        UnresolvedWriteError: The order of the key has not ended; `resume` its `order_id`.
         OrderError: A booking was not made; `order` is what stands.
         JournalError: The journal cannot be used; what it did not record was not sent.
 
@@ -109,10 +119,7 @@ def hold(
         ```
     """
     # Every booking reads the travellers, and an iterator can be read once.
-    party = passengers
-    if isinstance(passengers, Iterator):
-        party = list(passengers)
-
+    party = to_sequence(passengers)
     creations = [
         _creation(
             f"selections[{index}]",
@@ -120,12 +127,16 @@ def hold(
             passengers=party,
             vehicle=vehicle,
             contact=contact,
+            idempotency_key=idempotency_key,
         )
         for index, selection in enumerate(elements_of(selections, "selections"))
     ]
 
     plan = OrderPlan([OrderPart() for _ in creations], "hold")
     progress = Progress(_check_journal(journal), "hold", plan)
+    if idempotency_key is not None:
+        progress.is_keyed = True
+        _claim_with_first(creations, idempotency_key)
     return _plan(progress, steps.hold(progress, creations))
 
 
@@ -521,6 +532,17 @@ def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 --
         field = error.field.replace("availabilities", name, 1)
         raise InvalidInputError(problem, field=field) from None
     return replace(operation, argument_names={"availabilities": name})
+
+
+def _claim_with_first(creations: Sequence[Operation[Any]], key: str) -> None:
+    """Let the first create of an order claim its key, for the bookings of all creates."""
+    writes = [creation.write for creation in creations if creation.write is not None]
+    bookings: list[bytes] = []
+    for write in writes:
+        if write.idempotency_key is not None:
+            bookings.append(write.idempotency_key.booking)
+            write.idempotency_key = None
+    writes[0].idempotency_key = IdempotencyKey(key, b"[" + b",".join(bookings) + b"]")
 
 
 def _amounts(value: object, argument: str) -> dict[str, Decimal]:

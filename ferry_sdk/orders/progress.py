@@ -11,6 +11,10 @@ goes like this:
    None. That is in memory until the next `begin` or `save`.
 4. Part 1 goes the same way. `finish` saves the order without a step.
 
+With an idempotency key, step 1 is left out: the first `begin` adds the order and the key in the
+transaction of the entry. So there is no order whose key another order has. The `save` that ends a
+hold of which nothing stands frees the key.
+
 If the process ends in between, `load` gives the order as it was before the last write, with the
 entry of that write. `settle` takes the outcome from the entry. If the entry does not say it, the
 part is ``unknown``, and `steps.resume` reads the booking.
@@ -26,7 +30,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn
 from uuid import uuid4
 
 from ferry_sdk._engine.batch import Batch, all_answers
@@ -131,7 +135,11 @@ class Progress:
         until: When the call ends, on the monotonic clock; None: no limit.
         is_interrupted: Whether a call failed that may succeed later, so that `resume` can go on.
         rejection: The write that was begun last, if the journal says that it was refused.
+        is_keyed: Whether its first create claims an idempotency key.
+        accepts_keys: That a recorder of writes may be given an idempotency key.
     """
+
+    accepts_keys: ClassVar[bool] = True
 
     journal: Journal
     kind: OrderKind
@@ -142,6 +150,7 @@ class Progress:
     until: float | None = None
     is_interrupted: bool = False
     rejection: _Rejection | None = None
+    is_keyed: bool = False
 
     @property
     def parts(self) -> list[OrderPart]:
@@ -164,10 +173,11 @@ class Progress:
             revision=self.revision,
         )
 
-    def save(self, *, is_finished: bool = False) -> Flow[None]:
+    def save(self, *, is_finished: bool = False, frees_key: bool = False) -> Flow[None]:
         """Put the order on record: before its step begins or goes on, and after it."""
         record = self.record(is_finished=is_finished)
-        yield from RunBlocking(partial(self.journal.save_order, record), self.until)
+        save = partial(self.journal.save_order, record, frees_key=frees_key)
+        yield from RunBlocking(save, self.until)
         self.revision += 1
 
     def finish(self) -> Flow[Order]:
@@ -175,28 +185,35 @@ class Progress:
 
         If that fails, the order stays unfinished on record. That is safe: `resume` reads it back.
         """
+        frees_key = self._is_undone_hold
         self.plan.step = None
         self.plan.is_undone = False
         self.plan.problem = None
-        yield from self._save_end(is_finished=True)
+        yield from self._save_end(is_finished=True, frees_key=frees_key)
         return self.order
 
     def fail(self, error: FerryError) -> Flow[NoReturn]:
         """Record why the step failed, and whether anything is left to do."""
         is_known = self.order.state != "unknown"
         is_finished = is_known and not self.is_interrupted
+        frees_key = is_finished and self._is_undone_hold
         if is_known:
             self.plan.problem = _describe(error)
         if is_finished:
             self.plan.step = None
             self.plan.is_undone = False
 
-        yield from self._save_end(is_finished=is_finished)
+        yield from self._save_end(is_finished=is_finished, frees_key=frees_key)
         raise OrderError(self.order, error) from error.with_traceback(None)
 
-    def _save_end(self, *, is_finished: bool) -> Flow[None]:
+    @property
+    def _is_undone_hold(self) -> bool:
+        """Whether nothing stands of a hold that ends now."""
+        return self.plan.step == "hold" and self.order.state == "cancelled"
+
+    def _save_end(self, *, is_finished: bool, frees_key: bool) -> Flow[None]:
         try:
-            yield from self.save(is_finished=is_finished)
+            yield from self.save(is_finished=is_finished, frees_key=frees_key)
         except FerryError as error:
             logger.error("order %s is not known to be as it is: %s", self.id, error)  # noqa: TRY400 -- as for a write
 

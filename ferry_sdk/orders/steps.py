@@ -26,12 +26,13 @@ from ferry_sdk.errors import (
     PenaltyExceededError,
     PriceChangedError,
     RequestTimeoutError,
+    UnresolvedWriteError,
 )
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.orders.order import Fee, Order, OrderPart, OrderPlan, OrderState, Price, sums
-from ferry_sdk.orders.progress import Progress, is_refusal
+from ferry_sdk.orders.progress import Progress, is_refusal, load
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.types import EndState, JournalEntry, OrderRecord, OutcomeDetails
 
@@ -46,14 +47,33 @@ _NEW, _OLD = 0, 1
 
 def hold(progress: Progress, creations: Sequence[Operation[Any]]) -> Flow[Order]:
     """Make the bookings one after the other; if one is refused, cancel those before it."""
-    yield from progress.save()
+    if not progress.is_keyed:
+        yield from progress.save()
     for index, creation in enumerate(creations):
         error = yield from progress.write(index, "create", creation)
         if error is not None:
+            if progress.revision == 0:
+                return (yield from _resume_order_of_key(progress, error))
             if progress.parts[index].state != "unknown":
                 yield from _cancel_held(progress)
             yield from progress.fail(error)
     return (yield from progress.finish())
+
+
+def _resume_order_of_key(progress: Progress, error: FerryError) -> Flow[Order]:
+    """Return the order that a key has, after `error` has kept a new one from being recorded.
+
+    The error is raised if it has another reason, or if the step of that order has not ended.
+    """
+    order_id = error.order_id if isinstance(error, UnresolvedWriteError) else None
+    if order_id is None:
+        raise error
+    read = partial(load, progress.journal, order_id)
+    order_of_key, record = yield from RunBlocking(read, progress.until)
+    if not record.is_finished:
+        raise error
+    order_of_key.until = progress.until
+    return (yield from resume(order_of_key, record))
 
 
 def confirm(

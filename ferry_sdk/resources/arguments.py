@@ -28,6 +28,7 @@ Values = dict[str, Any]
 
 # Not `time.fromisoformat`: since Python 3.14 it reads 24:00 as midnight at the start of the day.
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+_KEY: Final = re.compile(r"[ -~]{1,255}")
 _money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
 _currency: Final[TypeAdapter[str]] = TypeAdapter(Currency)
 
@@ -134,6 +135,13 @@ def text(value: object, argument: str) -> str:
 def optional(value: object, argument: str) -> str | None:
     """Return a text or None; reject a text that is blank."""
     return None if value is None else text(value, argument)
+
+
+def printable_key(value: object) -> str:
+    """Return an idempotency key; reject one that the journal does not keep."""
+    if isinstance(value, str) and _KEY.fullmatch(value):
+        return value
+    raise InvalidInputError("expected 1 to 255 printable ASCII characters", field="idempotency_key")
 
 
 def values_of(model: type[Input], value: object, argument: str, index: int | None = None) -> Values:

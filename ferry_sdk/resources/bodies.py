@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timezone
 from typing import Final, cast
 
 from ferry_sdk._engine.validation import flag
@@ -42,13 +43,18 @@ from ferry_sdk.resources.arguments import (
     drop_none,
     identifier,
     optional,
+    printable_key,
     values_of,
 )
+from ferry_sdk.types import IdempotencyKey
 
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _REQUIRED: Final = frozenset(["first_name", "last_name", "type"])
 """What a booking requires of a traveller; the first in the alphabet is reported first."""
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
+_SAILING: Final = ("company", "depart_code", "arrive_code", "depart_at")
+"""The fields of a selection that name its sailing; a later search has other ids for it."""
+_IDS: Final = ("id", "availability_id", "tariff_id", "place_id")
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -230,6 +236,59 @@ def booking(
     return body
 
 
+def to_sequence(
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+) -> Sequence[Passenger | PassengerDict | Traveller]:
+    """Return the passengers, as a list if they are an iterator, which can be read only once."""
+    return [*passengers] if isinstance(passengers, Iterator) else passengers
+
+
+def key_for(
+    key: str | None,
+    chosen: Sequence[Values],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    *,
+    vehicle: Vehicle | VehicleDict | None,
+    contact: Contact | ContactDict | None,
+) -> IdempotencyKey | None:
+    """Return an idempotency key with what makes a booking the same; None without a key.
+
+    The travellers are as the caller gave them: their ages and types on the day of the first sailing
+    may change from one call to the next. The fare, the place and the price are left out.
+
+    Args:
+        key: The caller's key.
+        chosen: The selections; or the id of an offer, as MCP takes it.
+        passengers: The travellers; no iterator.
+        vehicle: The vehicle.
+        contact: The contact.
+
+    Raises:
+        InvalidInputError: The key is invalid.
+    """
+    if key is None:
+        return None
+
+    booking: dict[str, object] = {
+        "sailings": [_sailing_of(selection) for selection in chosen],
+        "passengers": _parse_passengers(elements_of(passengers, "passengers")),
+    }
+    if vehicle is not None:
+        booking["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
+    if contact is not None:
+        booking["contact"] = values_of(Contact, contact, "contact")
+    text = json.dumps(booking, sort_keys=True, default=str)
+    return IdempotencyKey(printable_key(key), text.encode())
+
+
+def _sailing_of(selection: Values) -> Values:
+    """Return what a selection books: the sailing if the selection knows it, else the ids."""
+    if any(name not in selection for name in _SAILING):
+        return {name: selection[name] for name in _IDS if name in selection}
+    sailing = {name: selection[name] for name in _SAILING}
+    return sailing | {"depart_at": selection["depart_at"].astimezone(timezone.utc)}
+
+
 def mcp_passengers(passengers: object) -> list[dict[str, object]]:
     """Return the passengers of a booking as `create_booking` takes them, with other types."""
     listed = cast("list[dict[str, object]]", passengers)
@@ -253,12 +312,7 @@ def _party(
             one; `field` names it.
     """
     listed = elements_of(passengers, "passengers")
-    party: list[Values] = []
-    for index, value in enumerate(listed):
-        if isinstance(value, Traveller):
-            party.append(drop_none(vars(value)))
-        else:
-            party.append(values_of(Passenger, value, "passengers", index=index))
+    party = _parse_passengers(listed)
 
     bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
@@ -280,6 +334,17 @@ def _party(
         passenger.setdefault("order", index + 1)
         if "gender" in passenger:
             passenger["gender"] = passenger["gender"][0]
+    return party
+
+
+def _parse_passengers(listed: Sequence[object]) -> list[Values]:
+    """Return the values of each passenger that are given, as new dicts."""
+    party: list[Values] = []
+    for index, value in enumerate(listed):
+        if isinstance(value, Traveller):
+            party.append(drop_none(vars(value)))
+        else:
+            party.append(values_of(Passenger, value, "passengers", index=index))
     return party
 
 

@@ -52,11 +52,13 @@ class BookingsGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> Operation[BookingCreated]:
         """Create a booking. The request is sent once.
 
         If the reply is unreadable, a 408 or 5xx, or cut off, and names the booking, the booking is
-        read and returned with ``read_back=True``. Interface: POST /api/booking.
+        read and returned with ``read_back=True``. So is the booking that an `idempotency_key` has
+        already: then nothing is sent. Interface: POST /api/booking.
 
         Args:
             availabilities: One selection for each direction.
@@ -64,6 +66,8 @@ class BookingsGroup(Resource):
             reservation_type: TICKET, PRESALE or OPTION; None: that of the tariff, if selected.
             vehicle: The vehicle of the search, with the code of its type.
             contact: The person whom the ferry company can reach.
+            idempotency_key: Your id of the booking: it is made once for a key, whoever repeats the
+                call with the same journal. 1 to 255 printable ASCII characters.
 
         Returns:
             The booking, with its next actions.
@@ -72,7 +76,10 @@ class BookingsGroup(Resource):
             InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
                 combined with another company; `field` names it.
             ReadOnlyError: The client can only read.
-            UnresolvedWriteError: The journal has the same booking with an unknown outcome.
+            IdempotencyError: The key was used for another booking.
+            UnresolvedWriteError: The journal has the same booking with an unknown outcome, or the
+                booking of the key, which cannot be read.
+            ConfigurationError: There is a key, and no journal.
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created; `booking_id` is its id if the
                 reply named it.
@@ -101,16 +108,28 @@ class BookingsGroup(Resource):
             ```
         """
         chosen = bodies.selections(availabilities)
+        party = bodies.to_sequence(passengers)
         body = bodies.booking(
             chosen,
-            passengers,
+            party,
             reservation_type=reservation_type,
             vehicle=vehicle,
             contact=contact,
         )
         content = encode_json(body)
+        key = bodies.key_for(
+            idempotency_key,
+            chosen,
+            party,
+            vehicle=vehicle,
+            contact=contact,
+        )
         write: Write[BookingCreated] = Write(
-            content, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
+            content,
+            {},
+            expiries=bodies.expiries(chosen),
+            read_back_named=read_back_created,
+            idempotency_key=key,
         )
         call = Rest("POST", "booking", content)
         return Operation(call, _CREATED, SAFETY["bookings.create"], write=write)

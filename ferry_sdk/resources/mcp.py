@@ -104,6 +104,7 @@ class McpGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> Operation[BookingCreated]:
         """Create a booking, as `bookings.create` does. A failed reply is read back over REST.
 
@@ -116,12 +117,16 @@ class McpGroup(Resource):
             reservation_type: TICKET, PRESALE or OPTION; None: that of the tariff, if selected.
             vehicle: The vehicle of the search.
             contact: The person whom the ferry company can reach.
+            idempotency_key: Your id of the booking, in both protocols, as for `bookings.create`.
 
         Raises:
             InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
                 combined with another company; `field` names it.
             ReadOnlyError: The client can only read.
-            UnresolvedWriteError: The journal has the same booking with an unknown outcome.
+            IdempotencyError: The key was used for another booking.
+            UnresolvedWriteError: The journal has the same booking with an unknown outcome, or the
+                booking of the key, which cannot be read.
+            ConfigurationError: There is a key, and no journal.
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created; `booking_id` is its id if the
                 reply named it.
@@ -144,9 +149,10 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = [] if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
+        party = bodies.to_sequence(passengers)
         booking = bodies.booking(
             chosen,
-            passengers,
+            party,
             reservation_type=reservation_type,
             vehicle=vehicle,
             contact=contact,
@@ -156,8 +162,19 @@ class McpGroup(Resource):
         identity = by_id | booking
         body = identity | {"passengers": bodies.mcp_passengers(booking["passengers"])}
         call = Mcp.tool("create_booking", body)
+        key = bodies.key_for(
+            idempotency_key,
+            chosen or [by_id],
+            party,
+            vehicle=vehicle,
+            contact=contact,
+        )
         write: Write[BookingCreated] = Write(
-            identity, {}, expiries=bodies.expiries(chosen), read_back_named=read_back_created
+            identity,
+            {},
+            expiries=bodies.expiries(chosen),
+            read_back_named=read_back_created,
+            idempotency_key=key,
         )
         return Operation(call, Record(BookingCreated), SAFETY["mcp.create_booking"], write=write)
 

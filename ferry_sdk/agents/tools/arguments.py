@@ -60,6 +60,8 @@ _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"
 """Fields that follow from others or from the search, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
+_OF_PROGRAMS: Final = frozenset({"idempotency_key"})
+"""Arguments that only a program can repeat. The toolkit refuses repeated questions itself."""
 _TEXTS: Final[Mapping[str, str]] = {
     "age": "In years, on the day of travel.",
     "birth_date": "As YYYY-MM-DD.",
@@ -161,7 +163,7 @@ def model_of(
     for name, parameter in inspect.signature(describe).parameters.items():
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
-        elif name not in {"self", *_APPROVED, *without}:
+        elif name not in {"self", *_APPROVED, *_OF_PROGRAMS, *without}:
             # An offer and selections replace each other; without selections, an offer is needed.
             is_only_way = name == "offer" and "availabilities" in without
             needed = is_only_way or parameter.default is inspect.Parameter.empty

@@ -81,6 +81,7 @@ class BookingsGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> RawResponse[BookingCreated]: ...
     async def confirm(
         self,
@@ -180,6 +181,7 @@ class McpGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> RawResponse[BookingCreated]: ...
     async def confirm_booking(self, booking_id: str) -> RawResponse[BookingConfirmation]: ...
     async def view_ticket(self, ticket_id: str) -> RawResponse[Ticket]: ...

@@ -90,6 +90,7 @@ class BookingsGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> BookingCreated: ...
     def confirm(
         self,
@@ -189,6 +190,7 @@ class McpGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
+        idempotency_key: str | None = None,
     ) -> BookingCreated: ...
     def confirm_booking(self, booking_id: str) -> BookingConfirmation: ...
     def view_ticket(self, ticket_id: str) -> Ticket: ...
