@@ -19,7 +19,7 @@ from typing import Annotated, cast
 
 import httpx
 from anyio import create_task_group, current_time, sleep_until, to_thread
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
@@ -178,12 +178,18 @@ async def search(query: Query, ferry: Client) -> Found:
 # --8<-- [end:search]
 # --8<-- [start:hold]
 @routes.post("/bookings", status_code=201)
-async def create(order: Order, ferry: Client) -> BookingCreated:
-    """Book. While the outcome is unknown, the same order is rejected."""
+async def create(
+    order: Order, ferry: Client, idempotency_key: Annotated[str | None, Header()] = None
+) -> BookingCreated:
+    """Book once for the number of the order, which the browser sends as `Idempotency-Key`.
+
+    While the outcome is unknown, the same order is rejected.
+    """
     return await ferry.bookings.create(
         availabilities=order.availabilities,
         passengers=order.passengers,
         vehicle=order.vehicle,
+        idempotency_key=idempotency_key,
     )
 
 

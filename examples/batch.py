@@ -3,9 +3,10 @@
     python batch.py trips.csv bookings.csv
 
 The file `bookings.csv.db` stores the state of each trip, `bookings.csv.journal` every write, and
-`bookings.csv.routes` who sails where. No trip is booked twice. If the outcome of a booking is
-unknown, a person has to ask the service about its correlation id. Without arguments, three sample
-trips are booked against the local service.
+`bookings.csv.routes` who sails where. The name of a trip is its idempotency key, so no trip is
+booked twice. If the outcome of a booking is unknown, a person has to ask the service about its
+correlation id, and settles it in the journal. Without arguments, three sample trips are booked
+against the local service.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import csv
 import sqlite3
 import sys
 import tempfile
-import uuid
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import date, timedelta
@@ -32,10 +32,11 @@ from ferry_sdk import (
     BookingCreateError,
     Ferry,
     FerryError,
+    IdempotencyError,
     OutcomeUnknownError,
     PriceChangedError,
     UnknownPlaceError,
-    correlation,
+    UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
@@ -49,7 +50,7 @@ COLUMNS: Final = (
     "ticket",
     "correlation_id",
 )
-FINISHED: Final = {"ask", "refused", "ticketed", "voided", "lapsed", "rejected"}
+FINISHED: Final = {"refused", "ticketed", "voided", "lapsed", "rejected"}
 REFUSALS: Final = (
     AmbiguousPlaceError,
     UnknownPlaceError,
@@ -65,9 +66,8 @@ Row = Mapping[str, str]
 class Progress:
     """The state of each trip, written to disk before the next step.
 
-    A trip is `ordering` while its booking is in progress. Then its state is the booking's stage. It
-    is `refused` if the service rejects it or the price is too high, and `ask` if a person has to
-    ask the service whether the booking exists.
+    The state of a trip is the stage of its booking. It is `refused` if the service rejects it or
+    the price is too high, and `ask` if a person has to ask the service whether the booking exists.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,17 +88,13 @@ class Progress:
             "INSERT OR REPLACE INTO trips VALUES (?, ?, ?, ?, ?, ?, ?)", [*row.values()]
         )
 
-    def forget(self, trip: str) -> None:
-        """Delete a trip, because nothing was booked."""
-        self._rows.execute("DELETE FROM trips WHERE trip = ?", (trip,))
-
     def close(self) -> None:
         """Close the file."""
         self._rows.close()
 
 
 def book(ferry: Ferry, row: Row, progress: Progress) -> None:
-    """Create a booking once. The trip is marked as `ordering` before the request is sent."""
+    """Create the booking of a trip, or read it if an earlier run has created it."""
     trip = ferry.trips.search(
         row["origin"],
         row["destination"],
@@ -109,22 +105,20 @@ def book(ferry: Ferry, row: Row, progress: Progress) -> None:
     if trip is None or trip.price > Decimal(row["most"]):
         progress.note(row["trip"], state="refused")
         return
-    correlation_id = str(uuid.uuid4())
-    progress.note(
-        row["trip"], state="ordering", total=str(trip.price), correlation_id=correlation_id
+    booking = ferry.bookings.create(
+        availabilities=trip.select(),
+        passengers=[
+            {"type": "Adult", "first_name": row["first_name"], "last_name": row["last_name"]}
+        ],
+        idempotency_key=row["trip"],
     )
-    with correlation(correlation_id):
-        booking = ferry.bookings.create(
-            availabilities=trip.select(),
-            passengers=[
-                {"type": "Adult", "first_name": row["first_name"], "last_name": row["last_name"]}
-            ],
-        )
     progress.note(
         row["trip"],
         state=booking.stage.value,
         booking_id=booking.booking_id,
         reference=booking.booking_reference,
+        total=str(trip.price),
+        correlation_id="",
     )
 
 
@@ -143,23 +137,19 @@ def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
 def process_trip(ferry: Ferry, row: Row, progress: Progress) -> None:
     """Book and confirm a trip. After a failure, the next run continues."""
     name = row["trip"]
-    state = progress.of(name).get("state")
-    if state == "ordering":  # an earlier run ended before the reply
-        progress.note(name, state="ask")
-        return
     try:
-        if state is None:
+        if progress.of(name).get("state") in {None, "ask"}:
             book(ferry, row, progress)
         if progress.of(name)["state"] not in FINISHED:
             confirm(ferry, name, progress)
     except REFUSALS:
         progress.note(name, state="refused")
     except FerryError as error:
-        if progress.of(name).get("state") == "ordering":
-            if error.outcome == "unknown":
-                progress.note(name, state="ask")
-            else:  # nothing was done
-                progress.forget(name)
+        is_booked = bool(progress.of(name).get("booking_id"))
+        if isinstance(error, UnresolvedWriteError | IdempotencyError) and not is_booked:
+            progress.note(name, state="ask", correlation_id=error.entry.correlation_id)
+        elif isinstance(error, OutcomeUnknownError) and not is_booked:
+            progress.note(name, state="ask", correlation_id=error.correlation_id or "")
 
 
 def recover_all(ferry: Ferry, journal: Journal) -> None:

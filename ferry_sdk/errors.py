@@ -397,11 +397,11 @@ class UnresolvedWriteError(FerryError):
     order_id: str | None = None
 
     def __init__(self, entry: JournalEntry, *, order_id: str | None = None) -> None:
-        ids = _ids_of(entry)
+        problem = f"the same {entry.operation} may have happened already"
         if order_id is not None:
-            ids = f"order {order_id}, {ids}"
+            problem = f"order {order_id} has this idempotency key and has not ended"
             self.order_id = order_id
-        super().__init__(f"the same {entry.operation} may have happened already ({ids})")
+        super().__init__(f"{problem} ({_ids_of(entry)})")
         self.entry: JournalEntry = entry
 
 

@@ -366,15 +366,7 @@ class World:
             self._judge(write, operation.write.guard)
         self._count_mistakes(write)
 
-        intent = Intent(
-            operation=write.operation,
-            effect=write.operation,
-            method="",
-            path="",
-            subject=dict(subject),
-            identity=b"",
-            correlation_id="",
-        )
+        intent = self._intent_of(operation)
         if end in ENDS_OF_ANOTHER_PROGRAM:
             self._let_another_program_begin(write, intent)
         try:
@@ -382,6 +374,21 @@ class World:
         except errors.UnresolvedWriteError as error:
             return self._read_back(write, error)
         return self._send(replace(write, entry_id=entry_id))
+
+    def _intent_of(self, operation):
+        """Return the intent of a write; each create makes another booking."""
+        subject = operation.write.subject
+        identity = subject.get("booking_id", f"create {self.moments}")
+        return Intent(
+            operation=operation.name,
+            effect=operation.name,
+            method="",
+            path="",
+            subject=dict(subject),
+            identity=identity.encode(),
+            correlation_id="",
+            idempotency_key=operation.write.idempotency_key,
+        )
 
     def _ends_of_write(self, booking):
         """Return how a write may end; `booking` is None for a create."""
@@ -439,7 +446,13 @@ class World:
                 self.late_effects.append(partial(self._apply_late, others))
 
     def _read_back(self, write, error):
-        """Return the result of another program's write, or fail if there is no effect of it."""
+        """Return the result of another program's write.
+
+        It fails if that write has no effect, or if the key of the create has an order.
+        """
+        if error.order_id is not None:
+            self.is_in_doubt = False
+            raise error
         if error.entry.id not in self.booking_ids:
             self.is_in_doubt = True
             raise error
