@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event
@@ -38,6 +39,7 @@ from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import JOURNALS, leave_to_parent
 from ferry_sdk.journal.rows import ABSENT, SETTLED_BY_HAND
+from ferry_sdk.journal.snapshots import SavedDepartures
 from ferry_sdk.journal.time_limits import limit_time
 from ferry_sdk.journal.validation import age, check_filters, check_id, check_subject, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
@@ -276,18 +278,25 @@ class Journal:
         )
         return self._use("read", statements.entries_by, check_filters(filters))
 
-    def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
+    def booking_ids(
+        self, *, since: datetime | None = None, departs_after: datetime | None = None
+    ) -> Iterator[str]:
         """Iterate over the bookings that the writes name, each once, in no particular order.
 
-        Writes that were rejected or not sent do not count. The ids are read in pages, so a journal
+        Writes that were rejected or not sent do not count. With both arguments, one that a booking
+        meets is enough. The ids are read in pages, so a journal
         of any size needs little memory. In async code, iterate in a thread:
         ``await asyncio.to_thread(list, journal.booking_ids())``.
 
         Args:
             since: Bookings with a write that began at this moment or later.
+            departs_after: Bookings whose last departure is later than this moment, as far as a
+                watch until departure knows it; also those of which `forget` deleted the writes. A
+                booking that no such watch has read counts, and one without a moment of departure.
+                One that is cancelled or has lapsed departs when the watch saw that.
 
         Raises:
-            InvalidInputError: `since` is no moment.
+            InvalidInputError: `since` or `departs_after` is no moment.
             JournalError: The journal cannot be read.
 
         Example:
@@ -309,12 +318,18 @@ class Journal:
             ```
         """
         start = moment(since, "since")
+        earliest = moment(departs_after, "departs_after")
         self._open()  # now, and not when the first id is taken
-        return self._booking_ids(start)
+        by_writes = partial(statements.booking_ids, since=start, departs_after=earliest)
+        if earliest is None:
+            return self._ids(by_writes)
+        by_departures = partial(snapshots.departing_ids, departs_after=earliest)
+        return chain(self._ids(by_writes), self._ids(by_departures))
 
-    def _booking_ids(self, since: datetime | None) -> Iterator[str]:
+    def _ids(self, load: Callable[[Connection, object, int], Sequence[object]]) -> Iterator[str]:
+        """Yield the ids of all pages that a function loads, given the last id before each page."""
         last: object = ""  # it is before every id, and a damaged id has any type
-        while ids := self._use("read", statements.booking_ids, since, last, _PAGE):
+        while ids := self._use("read", load, last, _PAGE):
             yield from (booking_id for booking_id in ids if isinstance(booking_id, str))
             last = ids[-1]
 
@@ -431,8 +446,8 @@ class Journal:
 
         Args:
             older_than: The least number of seconds since an entry was settled, or since a watch
-                saw a booking change. Pass more than your longest watch: without what it saved, a
-                watch gives the stage of a booking again.
+                saved a booking; one that departs later stays. Pass more than your longest watch:
+                without what it saved, a watch gives the stage of a booking again.
 
         Returns:
             The number of deleted entries.
@@ -461,6 +476,7 @@ class Journal:
         """
         until = statements.cutoff(age(older_than))
         self._forget(snapshots.forget, until)
+        self._forget(snapshots.forget_departures, until)
         # Before the entries that they need:
         self._forget(orders.forget, until)
         self._forget(idempotency.forget, until)
@@ -495,6 +511,36 @@ class Journal:
             JournalError: The change cannot be committed.
         """
         self._use("write", snapshots.save, booking_id, content)
+
+    def load_departures(self, booking_ids: Sequence[str]) -> dict[str, SavedDepartures]:
+        """Return what a watch until departure saved of these bookings, and how often they changed.
+
+        Raises:
+            JournalError: The journal cannot be read.
+        """
+        return self._use("read", snapshots.load_departures, booking_ids)
+
+    def save_departures(
+        self,
+        booking_id: str,
+        content: str,
+        *,
+        ends_at: datetime | None,
+        snapshot: str | None,
+    ) -> None:
+        """Save what a watch until departure knows of a booking, in one transaction.
+
+        Args:
+            booking_id: The booking.
+            content: What is known of its departures.
+            ends_at: When it need not be watched any more; None if that is not known.
+            snapshot: What `save_snapshot` saves; None: nothing.
+
+        Raises:
+            JournalError: The change cannot be committed.
+        """
+        save = snapshots.save_departures
+        self._use("write", save, booking_id, content, ends_at=ends_at, snapshot=snapshot)
 
     def load_orders(
         self, order_id: str | None = None, *, only_unfinished: bool = False

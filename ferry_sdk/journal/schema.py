@@ -102,6 +102,15 @@ snapshots: Table = Table(
     Column("saved_at", UtcDateTime, nullable=False),
 )
 
+departures: Table = Table(
+    "ferry_journal_departures",
+    metadata,
+    Column("booking_id", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("ends_at", UtcDateTime, nullable=True),
+    Column("saved_at", UtcDateTime, nullable=False),
+)
+
 orders: Table = Table(
     "ferry_journal_orders",
     metadata,

@@ -39,6 +39,7 @@ from sqlalchemy import (
     inspect,
     or_,
     select,
+    true,
     tuple_,
     update,
 )
@@ -52,6 +53,7 @@ from ferry_sdk.journal.schema import (
     LONGEST,
     SETTLED,
     WITHOUT_EFFECT,
+    departures,
     entries,
     is_short,
     is_unresolved,
@@ -384,15 +386,35 @@ def _contains(column: Column[Any], text: str) -> ColumnElement[bool]:
 
 
 def booking_ids(
-    connection: Connection, since: datetime | None, after: object, limit: int
+    connection: Connection,
+    after: object,
+    limit: int,
+    *,
+    since: datetime | None,
+    departs_after: datetime | None,
 ) -> Sequence[object]:
     """Return the next ids of bookings, in the database's order; a damaged one has any type."""
     column = entries.c.booking_id
     query = select(column).distinct().order_by(column).limit(limit)
     query = query.where(column > after, entries.c.state.not_in(WITHOUT_EFFECT))
+    is_wanted: list[ColumnElement[bool]] = []
     if since is not None:
-        query = query.where(entries.c.created_at >= since)
+        is_wanted.append(entries.c.created_at >= since)
+    if departs_after is not None:
+        is_wanted.append(_departs_later(connection, departs_after))
+    if is_wanted:
+        query = query.where(or_(*is_wanted))
     return connection.execute(query).scalars().all()
+
+
+def _departs_later(connection: Connection, moment: datetime) -> ColumnElement[bool]:
+    """Select the entries of bookings that depart later than a moment, or perhaps do."""
+    if not inspect(connection).has_table(departures.name):
+        return true()
+    departs_earlier = select(departures.c.booking_id).where(
+        departures.c.booking_id == entries.c.booking_id, departures.c.ends_at <= moment
+    )
+    return ~departs_earlier.exists()
 
 
 def forget(connection: Connection, until: datetime, page: int) -> int:

@@ -212,8 +212,10 @@ def test_filter_without_meaning_is_named(memory_journal, field, value):
     assert caught(InvalidInputError, memory_journal.entries, **{field: value}).field == field
 
 
-def test_bookings_since_no_moment_are_refused(memory_journal):
-    assert caught(InvalidInputError, memory_journal.booking_ids, since="x").field == "since"
+@pytest.mark.parametrize("field", ["since", "departs_after"])
+@pytest.mark.parametrize("moment", ["x", datetime(2050, 5, 3)], ids=["text", "no zone"])  # noqa: DTZ001
+def test_bookings_of_no_moment_are_refused(memory_journal, field, moment):
+    assert caught(InvalidInputError, memory_journal.booking_ids, **{field: moment}).field == field
 
 
 @pytest.mark.parametrize(
@@ -338,6 +340,63 @@ def test_booking_with_a_possible_effect_comes_once(any_journal):
 @pytest.mark.usefixtures("several_bookings")
 def test_bookings_since_a_moment(any_journal):
     assert sorted(any_journal.booking_ids(since=at(3))) == ["b3", "b4"]
+
+
+def save_departure(journal, booking_id, ends_at):
+    journal.save_departures(booking_id, "{}", ends_at=ends_at, snapshot=None)
+
+
+@pytest.mark.usefixtures("several_bookings")
+class TestDepartures:
+    @pytest.fixture(autouse=True)
+    def departures(self, any_journal, several_bookings):
+        """The departures of all bookings but b3 and b4; that of b2 is not known."""
+        for booking_id in ("b-done", "b0"):
+            save_departure(any_journal, booking_id, at(5))
+        save_departure(any_journal, "b1", at(9))
+        save_departure(any_journal, "b2", None)
+
+    def test_earlier_departures_are_left_out(self, any_journal):
+        ids = ["b1", "b2", "b3", "b4"]
+        assert sorted(any_journal.booking_ids(departs_after=at(5))) == ids
+
+    def test_unknown_departures_stay(self, any_journal):
+        assert sorted(any_journal.booking_ids(departs_after=at(9))) == ["b2", "b3", "b4"]
+
+    def test_write_since_a_moment_is_enough(self, any_journal):
+        ids = any_journal.booking_ids(since=at(1), departs_after=at(9))
+        assert sorted(ids) == ["b1", "b2", "b3", "b4"]
+
+    def test_departure_without_entries_counts(self, any_journal):
+        save_departure(any_journal, "forgotten", at(9))
+        ids = ["b1", "b2", "b3", "b4", "forgotten"]
+        assert sorted(any_journal.booking_ids(departs_after=at(5))) == ids
+
+    def test_booking_that_departs_later_is_not_forgotten(self, any_journal):
+        any_journal.save_departures("b1", "{}", ends_at=at(10**7), snapshot="kept")
+        any_journal.save_departures("b2", "{}", ends_at=at(5), snapshot="old")
+        any_journal.forget(older_than=0)
+        assert any_journal.load_snapshots(["b1", "b2"]) == {"b1": "kept"}
+        assert any_journal.load_departures(["b1", "b2"])["b1"].content == "{}"
+
+
+def test_departures_count_the_writes_that_are_done(any_journal):
+    any_journal.end(any_journal.begin(confirmation("b1")), "done")
+    any_journal.end(any_journal.begin(confirmation("b1")), "rejected")
+    any_journal.begin(confirmation("b2"))
+    save_departure(any_journal, "b3", None)
+    assert any_journal.load_departures(["b1", "b2", "b3", "b4"]) == {
+        "b1": (None, 1),
+        "b2": (None, 0),
+        "b3": ("{}", 0),
+    }
+
+
+def test_snapshot_and_departures_are_saved_together(any_journal):
+    any_journal.save_departures("b1", "first", ends_at=at(1), snapshot="a")
+    any_journal.save_departures("b1", "second", ends_at=None, snapshot="b")
+    assert any_journal.load_departures(["b1"]) == {"b1": ("second", 0)}
+    assert any_journal.load_snapshots(["b1"]) == {"b1": "b"}
 
 
 @pytest.fixture

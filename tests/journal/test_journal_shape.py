@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timezone
 
 import pytest
 
@@ -24,6 +25,7 @@ REQUIRED = """
 CREATE TABLE ferry_journal_snapshots (booking_id VARCHAR PRIMARY KEY, content TEXT NOT NULL,
 saved_at TIMESTAMP NOT NULL, remark TEXT NOT NULL)
 """
+LONG_AGO = datetime(2025, 1, 5, tzinfo=timezone.utc)
 REJECTED = OutcomeDetails(status_code=409, code="BOOKING_EXPIRED")
 
 
@@ -74,13 +76,26 @@ def test_missing_column_is_added(used_url, column):
     assert column in names_of(used_url)
 
 
-@pytest.mark.parametrize("table", ["ferry_journal_orders", "ferry_journal_snapshots"])
+@pytest.mark.parametrize(
+    "table", ["ferry_journal_orders", "ferry_journal_snapshots", "ferry_journal_departures"]
+)
 def test_missing_table_is_added(used_url, table):
     run_sql(used_url, f"DROP TABLE {table}")
     with Journal(used_url) as journal:
         journal.save_snapshot("b1", "{}")
         assert journal.load_orders() == ()
     assert run_sql(used_url, f"SELECT count(*) FROM {table}")  # noqa: S608 -- one of two
+
+
+def test_read_only_file_without_departures_lists_bookings(tmp_path):
+    path = tmp_path / "journal.db"
+    with Journal(f"sqlite:///{path}") as journal:
+        journal.begin(confirmation("b1"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE ferry_journal_departures")
+    with Journal(f"sqlite:///file:{path}?mode=ro&uri=true") as journal:
+        assert [*journal.booking_ids(departs_after=LONG_AGO)] == ["b1"]
+        assert journal.load_departures(["b1"]) == {"b1": (None, 0)}
 
 
 def test_several_add_a_column_at_the_same_moment(used_url):
