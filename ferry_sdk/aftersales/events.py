@@ -11,18 +11,19 @@ from typing import Final, Literal, NamedTuple, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from ferry_sdk._runtime.clock import Datetime
+from ferry_sdk.aftersales.departures import departure_of
 from ferry_sdk.errors import FerryError, UnexpectedResponseError
 from ferry_sdk.models.bookings import Booking, BookingCreated
-from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.enums import Direction, Stage
 
 LAPSING: Final = timedelta(minutes=30)
-"""The time from the event ``lapsing`` until the booking lapses."""
+"""The time from the event ``lapsing`` until the booking lapses, unless the caller names another."""
 
 StageEvent = Literal[
     "ticketed", "partially_ticketed", "lapsed", "rejected", "voided", "partially_voided"
 ]
 """The events that have the name of a stage: a booking has come to it."""
-EventKind = Literal[StageEvent, "lapsing", "changed", "not_known"]
+EventKind = Literal[StageEvent, "lapsing", "changed", "departing", "departed", "not_known"]
 
 STAGE_EVENTS: Final[dict[str, EventKind]] = {stage: stage for stage in get_args(StageEvent)}
 FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
@@ -115,15 +116,22 @@ class BookingEvent:
     Attributes:
         booking_id: The booking.
         kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected``, ``voided`` or
-            ``partially_voided``: its stage. ``lapsing``: it lapses within half an hour.
-            ``changed``: a departure moved, or the total changed. ``not_known``: the service refuses
-            to show it, and it is no longer watched. Or a field of it cannot be read: then `error`
-            is an `UnexpectedResponseError`, and it is still watched.
+            ``partially_voided``: its stage. ``lapsing``: it lapses within the time `lead`.
+            ``changed``: a departure moved, or the total changed. ``departing``: a ship leaves
+            within the time `lead`. ``departed``: it has left. ``not_known``: the service refuses
+            to show the booking, and it is no longer watched. Or a field of it cannot be read: then
+            `error` is an `UnexpectedResponseError`, and it is still watched. Or a ticket has no
+            moment of departure: then `error` is None, and it is still watched.
         stage: Its stage; None if it is not known.
         at: When it was read, by the service's clock, UTC.
         booking: The booking as read; None if it is not known.
         before: What was known of it before; None if nothing was.
         error: Why it is not known.
+        leg: The direction of a ``departing`` or ``departed``, and of a ticket without a moment of
+            departure; None for other events, and if it is not known.
+        departs_at: When the ship leaves or left, for ``departing`` and ``departed``; else None.
+        lead: The lead that the caller asked for, of ``departing`` and ``lapsing``; else None. Less
+            time is left if no program watched when the lead began: compare `at`.
     """
 
     booking_id: str
@@ -133,6 +141,9 @@ class BookingEvent:
     booking: Booking | None = field(default=None, repr=False)
     before: BookingSnapshot | None = None
     error: FerryError | None = None
+    leg: Direction | None = None
+    departs_at: datetime | None = None
+    lead: timedelta | None = None
 
 
 def is_unreadable(error: FerryError) -> bool:
@@ -144,8 +155,6 @@ def _departures_of(booking: Booking) -> Iterator[datetime]:
     """Yield the departures of the tickets, as far as the record says them."""
     for ticket in booking.tickets:
         for leg in (ticket.availability.outward, ticket.availability.return_):
-            if leg is None or leg.journey is None:
-                continue
-            depart_at = leg.journey.depart_at
-            if isinstance(depart_at, datetime):
-                yield depart_at
+            departs_at = departure_of(leg)
+            if departs_at is not None:
+                yield departs_at

@@ -1,15 +1,18 @@
 """When each watched booking is read.
 
-Each booking is in one of two heaps:
+Each booking is in one of three heaps:
 
 1. It waits for the moment of its next read. That is after a gap, which doubles from 15 seconds to
    15 minutes, or at a deadline of the booking that comes earlier. A deadline that is near makes the
    gap shorter.
-2. Then it is ready, and waits until it is its turn. The booking that may wait least comes first: if
-   a limiter lets few reads through, those are delayed that are far from any deadline.
+2. Or it rests until a moment that `departures.next_read` names, often a day later. That is a moment
+   of the service's clock, and not a delay: when a reply says that this clock is ahead, the bookings
+   that are late are read at once.
+3. Then it is ready, and waits until it is its turn. The booking that may wait least comes first: if
+   a limiter lets few reads through, those are delayed that are far from any deadline or departure.
 
 For example, one booking lapses in an hour and another one in a day. If both are ready at the same
-moment, the first one is read first. Both heaps hold a few hundred bytes a booking.
+moment, the first one is read first. The heaps hold a few hundred bytes a booking.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
 from ferry_sdk._runtime.clock import monotonic
+from ferry_sdk.aftersales.departures import Sailing
 from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
 from ferry_sdk.models.enums import Stage
 
@@ -53,6 +57,10 @@ class Entry:
         refusals: How often in a row the service refused to show it.
         unreadable: How often in a row a field of it could not be read.
         is_recorded: Whether the journal has a snapshot of it.
+        is_not_known: Whether ``not_known`` was given, and the booking was not read since.
+        writes: How many writes of it the journal had when the watch began.
+        sailings: Its sailings, and what was given of them; empty unless it is watched until
+            departure.
     """
 
     booking_id: str
@@ -65,6 +73,9 @@ class Entry:
     refusals: int = 0
     unreadable: int = 0
     is_recorded: bool = False
+    is_not_known: bool = False
+    writes: int = 0
+    sailings: list[Sailing] = field(default_factory=list[Sailing])
 
     @property
     def gaps(self) -> tuple[float, float]:
@@ -89,6 +100,14 @@ class _Waiting(NamedTuple):
     entry: Entry
 
 
+class _Resting(NamedTuple):
+    """A booking that rests until a moment, in seconds since the epoch by the service's clock."""
+
+    until: float
+    number: int
+    entry: Entry
+
+
 class _Ready(NamedTuple):
     """A booking that is to be read. The tuple sorts by how long the read may wait."""
 
@@ -98,7 +117,10 @@ class _Ready(NamedTuple):
 
 
 class Schedule:
-    """The two heaps, and the service's clock.
+    """The heaps, and the service's clock.
+
+    Attributes:
+        knows_time: Whether the service has told its time.
 
     Args:
         clock: A monotonic clock, in seconds.
@@ -115,13 +137,21 @@ class Schedule:
         self.clock: Callable[[], float] = clock
         self.jitter: Callable[[], float] = jitter
         self._ahead = wall_time() - clock()  # how far the service's time is ahead of the clock
+        self.knows_time: bool = False
         self._waiting: list[_Waiting] = []
+        self._resting: list[_Resting] = []
         self._ready: list[_Ready] = []
         self._numbers = count()
 
-    def set_time(self, service_time: float) -> None:
-        """Set the service's clock, in seconds since the epoch."""
-        self._ahead = service_time - self.clock()
+    def set_time(self, service_time: float, measured_at: float | None = None) -> None:
+        """Set the service's clock.
+
+        Args:
+            service_time: The service's time, in seconds since the epoch.
+            measured_at: When it was that time, on the clock of the schedule; None: now.
+        """
+        self._ahead = service_time - (self.clock() if measured_at is None else measured_at)
+        self.knows_time = True
 
     def now(self) -> datetime:
         """Return the service's time, within the calendar even if the service's clock is not."""
@@ -134,9 +164,20 @@ class Schedule:
             waiting = heappop(self._waiting)
             heappush(self._ready, _Ready(waiting.latest, waiting.number, waiting.entry))
 
+        while self._resting and self._resting[0].until - self._ahead <= now:
+            _, number, entry = heappop(self._resting)
+            heappush(self._ready, _Ready(now + self._slack(entry), number, entry))
+
         if self._ready:
             return now
-        return self._waiting[0].when if self._waiting else None
+        moments = [waiting.when for waiting in self._waiting[:1]]
+        moments += [resting.until - self._ahead for resting in self._resting[:1]]
+        return min(moments, default=None)
+
+    @property
+    def has_resting(self) -> bool:
+        """Whether a booking rests until a moment of the service's clock."""
+        return bool(self._resting)
 
     def pop(self, most: int) -> list[Entry]:
         """Take the most urgent bookings from those that are ready, at most so many."""
@@ -176,12 +217,21 @@ class Schedule:
             self._waiting, _Waiting(when, next(self._numbers), latest=when + slack, entry=entry)
         )
 
+    def rest(self, entry: Entry, until: float) -> None:
+        """Schedule a read at a moment, in seconds since the epoch by the service's clock."""
+        heappush(self._resting, _Resting(until, next(self._numbers), entry))
+
     def _slack(self, entry: Entry) -> float:
-        """Return how long a read may wait: less, the nearer the deadline."""
+        """Return how long a read may wait: less, the nearer the deadline or the departure."""
         longest = entry.gaps[1]
         before = entry.before
+        now = self.now()
+        moments = [each.departs_at for each in entry.sailings if each.departs_at is not None]
+        moments = [moment for moment in moments if moment > now]
         if before is not None and before.lapses_at is not None:
-            left = max((before.lapses_at - self.now()).total_seconds(), 0.0) / _NEAR
+            moments.append(before.lapses_at)
+        if moments:
+            left = max((min(moments) - now).total_seconds(), 0.0) / _NEAR
             return longest * left / (longest + left)  # less than `left`, and less than `longest`
         if before is not None and before.stage in FINAL:
             return longest * 2

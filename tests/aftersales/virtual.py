@@ -11,6 +11,7 @@ from ferry_sdk._engine.batch import NextAnswer
 from ferry_sdk._engine.effects import Item, RunBlocking, Sleep
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.watcher import Watcher
+from ferry_sdk.journal.snapshots import SavedDepartures
 from tests.support import samples
 
 START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
@@ -27,15 +28,36 @@ def booking(booking_id="b1", stage="payment_due", **changes):
     return _booking(stage, **changes).model_copy(update={"booking_id": booking_id})
 
 
+def ticket(number, departure, status, *, legs=None):
+    """A ticket of one way, the first one out and the second one back; `legs` are other members."""
+    way = ("outward", "return")[number % 2]
+    journey = {**samples.JOURNEY_ON_TICKET, "depart_at": departure}
+    availability = {} if departure is None else {way: {"journey": journey, **dict(legs or ())}}
+    return {
+        "id": f"t{number}",
+        "status": status,
+        "direction": way.upper(),
+        "availability": availability,
+    }
+
+
 @lru_cache(maxsize=20_000)
 def _booking(
-    stage, *, lapses=None, total="50.00", currency="EUR", departures=(DEPARTURE,), status="Blocked"
+    stage,
+    *,
+    lapses=None,
+    total="50.00",
+    currency="EUR",
+    departures=(DEPARTURE,),
+    status="Blocked",
+    statuses=None,
+    legs=None,
 ):
     limit = None if lapses is None else after(lapses).isoformat()
-    journeys = [{**samples.JOURNEY_ON_TICKET, "depart_at": departure} for departure in departures]
+    statuses = statuses or [status] * len(departures)
     tickets = [
-        {"id": f"t{number}", "status": status, "availability": {"outward": {"journey": journey}}}
-        for number, journey in enumerate(journeys)
+        ticket(number, departure, status, legs=legs)
+        for number, (departure, status) in enumerate(zip(departures, statuses, strict=True))
     ]
     actions = {} if limit is None else {"Pay": samples.POSSIBLE_ACTION | {"timeLimit": limit}}
     members = {
@@ -64,6 +86,7 @@ class Service:
         reads: When each booking was read, in order.
         seconds: How long a read takes, as a limiter or the network has it.
         skew: The seconds that the service's clock is ahead.
+        times_asked: How often a watch asked for the time.
         step: The steps of the process so far.
         last_step: The step after which the process is killed.
         records: The steps that are events or use the journal.
@@ -75,6 +98,7 @@ class Service:
         self.reads = []
         self.seconds = seconds
         self.skew = skew
+        self.times_asked = 0
         self.step = 0
         self.last_step = 10**9
         self.records = []
@@ -85,13 +109,16 @@ class Service:
         answer = self.answers[booking_id](self.time)
         if isinstance(answer, FerryError):
             raise answer
+        return self._reply(answer)
+
+    def _reply(self, answer=None):
         date = format_datetime(after(self.time + self.skew), usegmt=True)
         return SimpleNamespace(headers={"date": date}, parse=lambda: answer)
 
     def reads_of(self, booking_id):
         return [at for at, read_id in self.reads if read_id == booking_id]
 
-    def watch(self, bookings=None, *, deadline=DAY, journal=None):
+    def watch(self, bookings=None, *, deadline=DAY, journal=None, **options):
         watcher = Watcher(
             [*self.answers] if bookings is None else bookings,
             deadline=deadline,
@@ -99,6 +126,7 @@ class Service:
             schedule=Schedule(
                 lambda: self.time, lambda: START.timestamp() + self.time, jitter=lambda: 1.0
             ),
+            **options,
         )
         return self.perform(watcher.steps())
 
@@ -126,6 +154,9 @@ class Service:
 
     def _answer(self, batch):
         number, call = batch.start_next(0)
+        if call.key == "time":
+            self.times_asked += 1
+            return batch.answer(number, self._reply(), None)
         try:
             return batch.answer(number, self.get(call.key.booking_id), None)
         except FerryError as error:
@@ -139,3 +170,30 @@ class Snapshots(dict):
         return {booking_id: self[booking_id] for booking_id in booking_ids if booking_id in self}
 
     save_snapshot = dict.__setitem__
+
+
+class Departures(Snapshots):
+    """A journal in memory with departures.
+
+    Attributes:
+        departures: What a watch saved, by the booking's id.
+        writes: How many writes of each booking are done.
+    """
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.departures = {}
+        self.writes = {}
+
+    def load_departures(self, booking_ids):
+        return {
+            booking_id: SavedDepartures(
+                self.departures.get(booking_id), self.writes.get(booking_id, 0)
+            )
+            for booking_id in booking_ids
+        }
+
+    def save_departures(self, booking_id, content, *, ends_at, snapshot):
+        self.departures[booking_id] = content
+        if snapshot is not None:
+            self[booking_id] = snapshot
