@@ -3,41 +3,19 @@
 import threading
 from contextlib import aclosing
 from datetime import timedelta
-from functools import partial
 
 import pytest
 
 from ferry_sdk import ConfigurationError, Ferry
-from ferry_sdk._transport.pools import AsyncShared, Shared
-from ferry_sdk.aftersales import watch, watcher
-from ferry_sdk.aftersales.schedule import Schedule
+from ferry_sdk.aftersales import watch
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import UnderWay, eventually
+from tests.support import summer
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.trip import booked
 
 DAY = 86_400.0
-
-
-@pytest.fixture
-def sandbox(ferry_sandbox, monkeypatch):
-    """A service whose clock moves where a watch sleeps, and is the clock of the watch."""
-    ferry_sandbox.clock.freeze()
-
-    def sleep(_, seconds, *__):
-        ferry_sandbox.clock.advance(seconds + 0.001)  # it counts in microseconds
-
-    async def sleep_async(_, seconds, *__):
-        sleep(_, seconds)
-
-    def now():
-        return ferry_sandbox.clock.now().timestamp()
-
-    monkeypatch.setattr(Shared, "sleep", sleep)
-    monkeypatch.setattr(AsyncShared, "sleep", sleep_async)
-    monkeypatch.setattr(watcher, "Schedule", partial(Schedule, now))
-    return ferry_sandbox
 
 
 @pytest.fixture
@@ -115,6 +93,41 @@ def test_journal_repeats_only_an_event_in_doubt(sandbox, ferry, events_of, tmp_p
         assert (again.booking_id, again.kind) == (confirmed, "ticketed")
         assert again.before.stage == "payment_due"
         assert events_of(bookings, deadline=60, journal=journal) == []
+
+
+def test_departures_are_given_until_the_last_ship_left(sandbox, ferry, events_of):
+    booking_id = booked(ferry).booking_id
+    ferry.bookings.confirm(booking_id)
+    sold = ferry.bookings.get(booking_id)
+    sandbox.faults.add("departure_moved", "bookings.get", minutes=90)
+    sandbox.clock.advance(timedelta(days=20))
+    leads = [timedelta(days=1), timedelta(hours=2)]
+    options = {"deadline": 15 * DAY, "until": "departure", "remind": leads}
+    changed, ticketed, *departing, departed = events_of([sold], **options)
+    assert [changed.kind, ticketed.kind, departed.kind] == ["changed", "ticketed", "departed"]
+    assert [event.lead for event in departing] == leads
+    assert {event.leg for event in departing} == {"Outward"}
+    assert sandbox.clock.now() - departed.departs_at < timedelta(seconds=5)
+
+
+def test_both_tickets_of_a_round_trip_depart(sandbox, ferry, events_of):
+    summer.stopped(sandbox)
+    sold = summer.booked(ferry, back=True)
+    ferry.bookings.confirm(sold.booking_id)
+    sandbox.clock.advance(timedelta(days=70))
+    events = events_of([sold], deadline=20 * DAY, until="departure")
+    assert [event.leg for event in events if event.kind == "departed"] == ["Outward", "Return"]
+
+
+def test_open_ticket_has_no_departure(sandbox, ferry, events_of, tmp_path):
+    summer.stopped(sandbox)
+    selections = summer.chosen(ferry.availability.search(**summer.search(out_is_open=True)))
+    sold = ferry.bookings.create(availabilities=selections, passengers=[summer.TRAVELLER])
+    ferry.bookings.confirm(sold.booking_id)
+    with Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal:
+        options = {"journal": journal, "until": "departure", "remind": [timedelta(days=1)]}
+        events = [event.kind for _ in range(5) for event in events_of([sold], **options)]
+    assert events == ["ticketed", "not_known"]
 
 
 class TestClosedClients:
