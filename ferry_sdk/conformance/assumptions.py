@@ -344,6 +344,14 @@ ASSUMPTIONS: Final = (
         probe=_REQUIRES_A_PAID_BOOKING,
     ),
     Assumption(
+        id="place_count",
+        text=(
+            "The `count` of a place is the number of free places of its kind. It is absent where "
+            "the service does not know it."
+        ),
+        probe="requires all places of a sailing to be booked",
+    ),
+    Assumption(
         id="prices",
         text="Tariffs, prices and cancellation fees.",
         probe="the local service invents them",

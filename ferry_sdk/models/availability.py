@@ -142,7 +142,7 @@ class Place(Model):
         id: The id that a booking takes.
         index: Position in the service's list.
         code: The company's code of this kind of place.
-        count: Number of places of this kind that are free.
+        count: How many places of this kind are free; the interface does not say what it counts.
         type: Seat, Cabin or Suite.
         gender: Who may share it, such as Any.
         capacity: Number of people that it holds.
