@@ -49,8 +49,9 @@ from ferry_sdk.sandbox import Sandbox
 LONGEST_CALL = 30
 ROUND = 60.0
 """Seconds after which the shop looks for new bookings to watch."""
-NEW = timedelta(days=4)
-"""How long bookings are watched. A presale lives for up to three days."""
+LONGEST_BREAK = timedelta(days=2)
+"""How long the shop may be down without missing a departure."""
+REMIND = (timedelta(days=1), timedelta(hours=2))
 logger = logging.getLogger("shop")
 
 
@@ -259,14 +260,16 @@ async def settle(event: BookingEvent, payments: Payments) -> None:
 
 
 async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spare: float) -> None:
-    """Watch the bookings of the last days, also those of a process that was killed."""
+    """Watch all bookings until they depart, also those of a process that was killed."""
     while True:
         next_round = current_time() + ROUND
         try:
             await recover_all(ferry, journal, spare=spare)
-            since = datetime.now(timezone.utc) - NEW
-            ids = await to_thread.run_sync(list, journal.booking_ids(since=since))
-            async for event in watch(ferry, ids, deadline=ROUND, journal=journal):
+            left = datetime.now(timezone.utc) - LONGEST_BREAK
+            ids = await to_thread.run_sync(list, journal.booking_ids(departs_after=left))
+            async for event in watch(
+                ferry, ids, deadline=ROUND, journal=journal, until="departure", remind=REMIND
+            ):
                 await settle(event, payments)
         except FerryError:
             logger.exception("the watch failed; it starts again")

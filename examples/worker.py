@@ -1,4 +1,4 @@
-"""A worker for what follows a sale: recover writes, watch bookings, remind before they lapse.
+"""A worker for what follows a sale: recover writes, watch bookings until they depart, remind.
 
 Set FERRY_TOKEN and FERRY_BASE_URL, and run `python worker.py sqlite:///ferry.db` with the journal
 of the program that sells. SIGTERM ends it, after the event that it works on. Without an argument it
@@ -25,8 +25,9 @@ from ferry_sdk.sandbox import Sandbox
 
 ROUND = 300.0
 """Seconds after which the worker looks for new bookings and unresolved writes."""
-NEW = timedelta(days=4)
-"""Bookings with a write in this time are watched. A presale lives for up to three days."""
+LONGEST_BREAK = timedelta(days=2)
+"""How long the worker may be down without missing a departure."""
+REMIND = (timedelta(days=1), timedelta(hours=2))
 LONGEST_CALL = 30
 
 
@@ -63,10 +64,12 @@ def recover(ferry: Ferry, journal: Journal, *, spare: float) -> None:
 
 def react(event: BookingEvent) -> None:
     """Do what an event asks for. It may come again, so a repetition must do no harm."""
+    details = ""
     if event.kind == "lapsing" and event.booking is not None:
-        print(f"remind: {event.booking_id} until {event.booking.expire_at}", flush=True)
-    else:
-        print(f"{event.kind}: {event.booking_id}", flush=True)
+        details = f" until {event.booking.expire_at}"
+    elif event.departs_at is not None:
+        details = f" {event.leg} {event.departs_at}"
+    print(f"{event.kind}: {event.booking_id}{details}", flush=True)
 
 
 def work(
@@ -82,8 +85,10 @@ def work(
             with stop:
                 recover(ferry, journal, spare=spare)
             end = time.monotonic() + ROUND
-            ids = journal.booking_ids(since=datetime.now(timezone.utc) - NEW)
-            for event in watch(ferry, ids, deadline=ROUND, journal=journal):
+            ids = journal.booking_ids(departs_after=datetime.now(timezone.utc) - LONGEST_BREAK)
+            for event in watch(
+                ferry, ids, deadline=ROUND, journal=journal, until="departure", remind=REMIND
+            ):
                 with stop:
                     react(event)
             time.sleep(max(end - time.monotonic(), 0))  # no booking is left to watch

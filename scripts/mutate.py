@@ -109,7 +109,10 @@ CONFORMANCE: Stages = (
     _named("conformance/test", "reads", "privacy"),
     _named("conformance/test", "profiles", "bookings"),
 )
-WATCH: Stages = (("tests/aftersales/test_watch_decisions.py",), ("tests/aftersales/test_watch.py",))
+WATCH: Stages = (
+    _named("aftersales/test", "watch_decisions", "watch_departures"),
+    _named("aftersales/test", "watch", "recipes"),
+)
 MCP: Stages = (
     _named("protocols/test", "lost_sessions", "tool_texts"),
     _named("protocols/test", "mcp_sessions", "mcp_envelopes"),
@@ -207,6 +210,8 @@ TESTS: dict[str, Stages] = {
     "scan/searches": SCAN,
     "scan/storage": SCAN,
     "scan/parts": SCAN,
+    "aftersales/departures": WATCH,
+    "aftersales/storage": WATCH,
     "aftersales/watcher": WATCH,
     "aftersales/schedule": WATCH,
     "aftersales/reconciliation": (("tests/aftersales/test_reconcile.py",),),

@@ -135,6 +135,7 @@ def test_killed_worker_loses_no_event(ferry_sandbox, url, tmp_path, number, seed
             worker.wait(lambda: all_given(lambda sale: sale.fate.events), lot)
 
             history.act_later()
+            clock.advance(timedelta(days=1))  # a booking at rest is read once a day
             cancelled = {"cancel": {"voided"}, "cancel one": {"partially_voided"}}
             worker.wait(lambda: all_given(lambda sale: cancelled.get(sale.fate.later, set())), lot)
             reads = ferry_sandbox.counters.requests["bookings.get"]  # then it expects SIGTERM

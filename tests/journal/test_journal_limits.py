@@ -23,6 +23,9 @@ WRITES = {
     "settle": lambda journal, entry_id: journal.settle(entry_id, happened=True),
     "forget": lambda journal, _: journal.forget(older_than=0),
     "save_snapshot": lambda journal, _: journal.save_snapshot("b1", "{}"),
+    "save_departures": lambda journal, _: journal.save_departures(
+        "b1", "{}", ends_at=None, snapshot="{}"
+    ),
     "save_order": lambda journal, _: journal.save_order(ORDER),
 }
 READS = {
@@ -30,6 +33,7 @@ READS = {
     "unresolved": lambda journal, _: journal.unresolved(),
     "booking_ids": lambda journal, _: list(journal.booking_ids()),
     "load_snapshots": lambda journal, _: journal.load_snapshots(["b1"]),
+    "load_departures": lambda journal, _: journal.load_departures(["b1"]),
     "load_orders": lambda journal, _: journal.load_orders(),
 }
 USES = WRITES | READS

@@ -8,7 +8,7 @@ import pytest
 from ferry_sdk import UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation, intent, run_sql
-from tests.journal.stored import FOLDER
+from tests.journal.stored import FOLDER, MOMENT
 from tests.support.exchanges import caught
 
 FILES = sorted(FOLDER.iterdir())
@@ -64,6 +64,13 @@ def test_order_and_snapshot_are_kept(stored):
     (order,) = stored.load_orders(only_unfinished=True)
     stored.save_order(order)
     assert stored.load_snapshots(["b-ß-1"]) == {"b-ß-1": "{}"}
+
+
+def test_departures_are_added(stored):
+    assert "b-ß-1" in {*stored.booking_ids(departs_after=MOMENT)}
+    stored.save_departures("b-ß-1", "new", ends_at=MOMENT, snapshot=None)
+    assert "b-ß-1" not in {*stored.booking_ids(departs_after=MOMENT)}
+    assert stored.load_departures(["b-ß-1"]) == {"b-ß-1": ("new", 2)}
 
 
 def test_unresolved_entry_gets_its_outcome(stored):
