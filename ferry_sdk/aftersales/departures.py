@@ -14,14 +14,14 @@ lead is zero. For a watch until departure:
 
 For example, a ship leaves on Friday at 12:00, and the leads are a day and two hours:
 
-| Read            | Departure in the booking | Event                      |
-|-----------------|--------------------------|----------------------------|
-| Monday 9:00     | Friday 12:00             | none                       |
-| Thursday 12:00  | Friday 12:00             | ``departing``, a day       |
-| Thursday 13:00  | Friday 12:00             | none                       |
-| Friday 10:00    | Saturday 8:00            | ``changed``, ``departing``, a day |
-| Saturday 6:00   | Saturday 8:00            | ``departing``, two hours   |
-| Saturday 8:00   | Saturday 8:00            | ``departed``               |
+| Read           | Departure in the booking | Events                            |
+|----------------|--------------------------|-----------------------------------|
+| Monday 9:00    | Friday 12:00             | none                              |
+| Thursday 12:00 | Friday 12:00             | ``departing``, a day              |
+| Thursday 13:00 | Friday 12:00             | none                              |
+| Friday 10:00   | Saturday 8:00            | ``changed``, ``departing``, a day |
+| Saturday 6:00  | Saturday 8:00            | ``departing``, two hours          |
+| Saturday 8:00  | Saturday 8:00            | ``departed``                      |
 
 A program that starts again on Saturday at 7:00, after two days, gives the lead of two hours alone.
 """
@@ -41,14 +41,11 @@ from ferry_sdk.models.enums import Direction, Stage, TicketDirection, TicketStat
 from ferry_sdk.models.tickets import Ticket, TicketLeg
 
 _DAY: Final = timedelta(days=1)
-_GAP: Final = _DAY
+# The times between two reads of a booking at rest add up to fewer than 130 reads in 90 days, also
+# for a round trip with several leads. A read an hour on the day of both sailings would be more.
+_LONGEST_GAP: Final = _DAY
 _GAP_BEFORE_A_SAILING: Final = timedelta(hours=6)
 _GAP_BEFORE_THE_LAST_SAILING: Final = timedelta(hours=1)
-"""The times between two reads of a booking at rest: in general, and on the day before it sails.
-
-They add up to fewer than 130 reads in 90 days, also for a round trip with several leads. An hour
-before each sailing of a round trip would be more.
-"""
 _CLOCK_STEP: Final = timedelta(seconds=1)
 """The service tells its time in whole seconds, so that of a departure is known a second later."""
 
@@ -164,13 +161,13 @@ def sailings_of(booking: Booking, before: Iterable[Sailing]) -> list[Sailing]:
         booking: The booking as read.
         before: Its sailings at the last read.
     """
-    known = {sailing.id: sailing for sailing in before}
+    earlier = {sailing.id: sailing for sailing in before}
     sailings: list[Sailing] = []
     for ticket in booking.tickets:
         if _is_valid(ticket, booking.stage):
-            sailings += _sailings_of_ticket(ticket, known)
+            sailings += _sailings_of_ticket(ticket, earlier)
     if not sailings and booking.stage in _ISSUED:
-        sailings.append(known.get("", Sailing("")))
+        sailings.append(earlier.get("", Sailing("")))  # no ticket says anything
     return sailings
 
 
@@ -182,7 +179,7 @@ def _is_valid(ticket: Ticket, stage: Stage) -> bool:
     return stage not in AT_REST and ticket.status == TicketStatus.ISSUED
 
 
-def _sailings_of_ticket(ticket: Ticket, known: Mapping[str, Sailing]) -> Iterator[Sailing]:
+def _sailings_of_ticket(ticket: Ticket, earlier: Mapping[str, Sailing]) -> Iterator[Sailing]:
     """Yield the sailings with a moment of departure, and one for those without."""
     legs = {
         Direction.OUTWARD: ticket.availability.outward,
@@ -194,7 +191,7 @@ def _sailings_of_ticket(ticket: Ticket, known: Mapping[str, Sailing]) -> Iterato
 
     for direction, leg in legs.items():
         sailing_id = f"{ticket.id} {direction}"
-        sailing = known.get(sailing_id)
+        sailing = earlier.get(sailing_id)
         departs_at = departure_of(leg)
         if departs_at is None and sailing is None:
             if direction in expected or (leg is not None and leg.journey is not None):
@@ -208,8 +205,8 @@ def _sailings_of_ticket(ticket: Ticket, known: Mapping[str, Sailing]) -> Iterato
         yield sailing
 
     if without_moment or not has_moment:
-        only = without_moment[0] if len(without_moment) == 1 else None
-        yield known.get(ticket.id, Sailing(ticket.id, only))
+        only_direction = without_moment[0] if len(without_moment) == 1 else None
+        yield earlier.get(ticket.id, Sailing(ticket.id, only_direction))
 
 
 def next_read(sailings: Iterable[Sailing], leads: Sequence[timedelta], read_at: datetime) -> float:
@@ -237,13 +234,13 @@ def next_read(sailings: Iterable[Sailing], leads: Sequence[timedelta], read_at: 
 
 def _gap(departures: Iterable[float], read: float) -> timedelta:
     """Return how long a booking may be without a read."""
-    left = [departs - read for departs in departures if departs > read]
     day = _DAY.total_seconds()
-    if left and max(left) <= day:
+    seconds_left = [departs - read for departs in departures if departs > read]
+    if seconds_left and max(seconds_left) <= day:
         return _GAP_BEFORE_THE_LAST_SAILING
-    if left and min(left) <= day:
+    if seconds_left and min(seconds_left) <= day:
         return _GAP_BEFORE_A_SAILING
-    return _GAP
+    return _LONGEST_GAP
 
 
 def last_departure(sailings: Iterable[Sailing]) -> datetime | None:

@@ -240,7 +240,8 @@ class Watcher:
         resting = yield from self._storage.load(self._entries)
         for entry in self._entries.values():
             if entry.is_not_known:
-                entry.refusals = entry.unreadable = _REFUSALS - 1  # one more is enough
+                entry.refusals = _REFUSALS - 1  # one more is enough
+                entry.unreadable = _REFUSALS - 1
 
             departures = resting.get(entry.booking_id)
             if departures is None:
@@ -373,7 +374,10 @@ class Watcher:
         if not self._is_resting(entry):
             entry.limits = self._limits_of(entry, booking)
             self._schedule.add_next(entry)
-        elif self._until_departure and booking.stage != Stage.REJECTED and not is_finished(entry):
+            return
+
+        may_depart = self._until_departure and booking.stage != Stage.REJECTED
+        if may_depart and not is_finished(entry):
             self._rest(entry, self._schedule.now())
 
     def _is_resting(self, entry: Entry) -> bool:
@@ -513,9 +517,9 @@ def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:
 
 
 def _check_until(until: object) -> Until:
-    for known in get_args(Until):
-        if until == known:
-            return cast("Until", known)
+    for value in get_args(Until):
+        if until == value:
+            return cast("Until", value)
     raise InvalidInputError("expected rest or departure", field="until")
 
 
