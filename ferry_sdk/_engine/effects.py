@@ -91,6 +91,11 @@ class Sleep(Effect[None]):
     signal: Signal | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class CheckOpen(Effect[None]):
+    """Raise a `ConfigurationError` if the client is closed, or the batch of the call is stopped."""
+
+
 @dataclass(slots=True)
 class CallUser(Effect[T]):
     """Call a function of the user, and await its result if it is awaitable.
@@ -131,16 +136,24 @@ class Exclusive(Effect[R]):
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SingleFlight(Effect[R]):
     """Run steps once for all callers of this process that use the same key at the same time.
 
-    Callers that join get the same result or error. They wait until `until` on the monotonic clock.
+    It is not frozen, for the same reason as `CallUser`.
+
+    Attributes:
+        key: What the callers have in common.
+        steps: Returns the steps, which run in the caller that is first.
+        until: When the caller stops waiting for those of another, on the monotonic clock.
+        may_run_again: Whether, if the steps of one caller fail or are interrupted, another that
+            waits runs its own. Otherwise all of them get the error.
     """
 
     key: Hashable = field(repr=False)
     steps: Callable[[], Flow[R]] = field(repr=False)
     until: float | None = None
+    may_run_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

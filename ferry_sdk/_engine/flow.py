@@ -19,6 +19,7 @@ from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
+from ferry_sdk._engine.shared_reads import share_read
 from ferry_sdk._engine.writes import send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
 
@@ -78,6 +79,9 @@ def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
             # The wait's own timeout replaces the client's deadline.
             unlimited = replace(context, deadline=None)
             return (yield from poll_until_met(operation, operation.wait, unlimited))
+
+        if operation.sharing_key is not None:
+            return (yield from share_read(operation, operation.sharing_key, context))
 
         return (yield from send_with_retries(operation, context))
     except FerryError as error:

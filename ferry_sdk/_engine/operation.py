@@ -143,6 +143,8 @@ class Operation(Generic[T_co]):
         wait: How the read is polled; None for a single read.
         argument_names: The names of arguments by the beginning of their path in the request, if
             they differ.
+        sharing_key: What equal reads have in common; those that are under way at the same time are
+            one request. None: each is a request of its own.
     """
 
     call: Call = field(repr=False)
@@ -151,6 +153,7 @@ class Operation(Generic[T_co]):
     write: Write[T_co] | None = None
     wait: Wait | None = None
     argument_names: Mapping[str, str] | None = None
+    sharing_key: bytes | None = field(default=None, repr=False)
 
     def argument_at(self, path: str) -> str:
         """Return the argument of the call for a path in the request."""

@@ -95,6 +95,7 @@ class Settings:
         certificates: The trusted certificates in the environment when the client was made.
         headers: Additional headers of every request to the service.
         correlation_id: The id of every call; None: the context's, else a new one each.
+        http_client: The user's HTTP client, which may change requests; None: one is made.
     """
 
     base_url: str
@@ -114,6 +115,7 @@ class Settings:
     hooks: Hooks | None = field(default=None, repr=False)
     route_cache: Path | None = None
     limiter: RateLimiter | None = field(default=None, repr=False)
+    http_client: object = field(default=None, repr=False)
 
     def secret(self, authority: Authority) -> Secret:
         """Return the token of an authority.
@@ -165,6 +167,7 @@ def read_settings(
             is_local_only=is_local_http(url) and not allow_http,
             headers=extra_headers(headers, "default_headers"),
             hooks=hooks,
+            http_client=http_client,
             **checked,
         )
     except InvalidInputError as error:

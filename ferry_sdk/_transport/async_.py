@@ -18,6 +18,7 @@ from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
+    CheckOpen,
     Effect,
     Exclusive,
     Flow,
@@ -38,16 +39,13 @@ from ferry_sdk._transport.held_keys import hold, is_held
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.loops import call_in_loop, running_loop
 from ferry_sdk._transport.pools import AsyncShared
-from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk._transport.single_flight import LOOK_EVERY, SharedCall, SharedResult, join_or_start
 from ferry_sdk._transport.sync import RawTransport, save
 from ferry_sdk._transport.tasks import BatchTasks
 from ferry_sdk._transport.threads import GRACE, seconds_until
 from ferry_sdk.errors import FerryError, RequestTimeoutError
 
 T = TypeVar("T")
-
-_CHECK_EVERY = 0.01
-"""Seconds between checks for the result of a call in another thread or event loop."""
 
 
 class AsyncTransport:
@@ -108,7 +106,7 @@ class AsyncTransport:
             result = await self._perform(effect)
         return result  # noqa: RET504 -- a scope may leave its block early, to mypy
 
-    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: C901, PLR0911 -- a case for each effect
+    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: C901, PLR0911 -- one case for each effect
         """Return what performs an effect when awaited; the effects of most calls come first."""
         match effect:
             case Send():
@@ -128,6 +126,8 @@ class AsyncTransport:
 
             case Sleep(seconds, signal):
                 return self.shared.sleep(seconds, signal)
+            case CheckOpen():
+                return self.shared.sleep(0.0, None)
 
             case NextAnswer():
                 return self._tasks_of(effect.batch).next_answer(effect.until)
@@ -163,19 +163,27 @@ class AsyncTransport:
 
     async def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         own_call = SharedCall()
-        joined = join_or_start(effect.key, own_call)
-        if joined is not None:
-            with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-                while not joined.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
-                    await anyio.sleep(_CHECK_EVERY)
+        while (joined := join_or_start(effect.key, own_call)) is not None:
+            await self._wait_for(joined, effect.until)
+            if joined.failure is None or not effect.may_run_again:
                 return joined.outcome()
-            raise RequestTimeoutError("the deadline has passed", outcome="unknown")
 
         try:
             return own_call.complete(effect.key, await self._run_flow(effect.steps()))
         except BaseException as error:
             own_call.fail(effect.key, error)
             raise
+
+    async def _wait_for(self, joined: SharedResult, until: float | None) -> None:
+        woken = anyio.Event()
+        wake = partial(call_in_loop, running_loop(), woken.set)
+        with joined.ended.call(wake):
+            while not joined.has_ended:
+                seconds = seconds_until(until, LOOK_EVERY)
+                if not seconds:
+                    raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+                with anyio.move_on_after(seconds):
+                    await woken.wait()
 
     async def _send_until(self, effect: Send) -> Reply:
         with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):

@@ -4,14 +4,19 @@ For example, two threads confirm booking b-1 at the same time:
 
 1. Each makes a `SharedCall`, and calls `join_or_start` with the same key.
 2. The first thread gets None: its `SharedCall` is registered, so it must send the request.
-3. The second thread gets the `SharedResult` of that call, and waits for its `event`.
-4. The first thread calls `complete` or `fail`, which removes the call and sets the event. The
+3. The second thread gets the `SharedResult` of that call, and waits for its signal `ended`.
+4. The first thread calls `complete` or `fail`, which removes the call and sets the signal. The
    second one returns the same value, or raises a copy of the same error.
+
+Some steps may run again, such as a search. If the first thread is cancelled, its deadline passes or
+its steps fail, a thread that waits for it goes back to step 2: it sends a request of its own, and
+the others join that one.
 
 The registry refers to a `SharedCall` only weakly, and callers that join hold only its
 `SharedResult`. So if the first thread is interrupted where it can call neither `complete` nor
-`fail`, its `SharedCall` is collected with its frame: `__del__` sets the event, and the result is
-still what it is at first, the error `_INTERRUPTED`.
+`fail`, its `SharedCall` is collected with its frame. A caller that waits looks for that every
+`LOOK_EVERY` seconds: a finalizer could be interrupted, too. The result is then still what it is at
+first, the error `_INTERRUPTED`.
 """
 
 from __future__ import annotations
@@ -19,14 +24,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from copy import copy
 from typing import Any, Final, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
+from ferry_sdk._engine.effects import Signal
 from ferry_sdk._runtime.fork import ProcessLock, after_fork_in_child
-from ferry_sdk._runtime.threads import Latch
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
 T = TypeVar("T")
 
+LOOK_EVERY: Final = 0.5
+"""Seconds between two looks of a caller that waits, which the signal wakes at once."""
 _INTERRUPTED: Final = ConnectionFailedError(
     "another caller's request for the same change was interrupted", outcome="unknown"
 )
@@ -35,14 +42,25 @@ _INTERRUPTED: Final = ConnectionFailedError(
 class SharedResult:
     """The result of a shared call, for the callers that wait for it.
 
+    Args:
+        call: The call.
+
     Attributes:
-        event: Set when the call has ended.
+        ended: Set by the caller that makes the call, when it has ended.
+        value: The result of a call that succeeded.
+        failure: Its error; None if it succeeded.
     """
 
-    def __init__(self) -> None:
-        self.event = Latch()
+    def __init__(self, call: SharedCall) -> None:
+        self.ended = Signal()
         self.value: object = None
         self.failure: FerryError | None = _INTERRUPTED
+        self._call = ref(call)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody makes the call any more."""
+        return self.ended.is_set or self._call() is None
 
     def outcome(self) -> Any:  # noqa: ANN401 -- any result
         """Return the result, or raise a copy of the error.
@@ -64,7 +82,7 @@ class SharedCall:
     """
 
     def __init__(self) -> None:
-        self.result = SharedResult()
+        self.result = SharedResult(self)
 
     def complete(self, key: Hashable, value: T) -> T:
         """Set the result and wake the callers that joined; nobody can join any more."""
@@ -81,11 +99,7 @@ class SharedCall:
 
     def _end(self, key: Hashable) -> None:
         _shared_calls.pop(key, None)
-        self.result.event.set()
-
-    def __del__(self) -> None:
-        if hasattr(self, "result"):  # __init__ was not interrupted
-            self.result.event.set()
+        self.result.ended.set()
 
 
 _shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()

@@ -22,6 +22,7 @@ from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
+    CheckOpen,
     Effect,
     Exclusive,
     RunBlocking,
@@ -38,15 +39,16 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.sending import SendState
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
-from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
+from ferry_sdk._runtime.threads import Latch, NoThreadError, ThreadCall
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.held_keys import hold, is_held
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
-from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk._transport.single_flight import LOOK_EVERY, SharedCall, SharedResult, join_or_start
 from ferry_sdk._transport.threads import GRACE, BatchThreads, seconds_until
 from ferry_sdk.errors import (
     ConfigurationError,
+    ConnectionFailedError,
     FerryError,
     InvalidInputError,
     RequestTimeoutError,
@@ -118,7 +120,7 @@ class Transport:
                 report_interruption(operation, context)
             raise
 
-    def _perform(self, effect: Effect[Any]) -> object:  # noqa: PLR0911 -- one return for each effect
+    def _perform(self, effect: Effect[Any]) -> object:  # noqa: C901, PLR0911 -- one case for each effect
         """Perform an effect and return its result; the effects of most calls come first."""
         match effect:
             case Send():
@@ -136,6 +138,8 @@ class Transport:
 
             case Sleep(seconds, signal):
                 self.shared.sleep(seconds, self._stop, signal)
+            case CheckOpen():
+                self.shared.sleep(0.0, self._stop, None)
 
             case NextAnswer():
                 return self._next_answer(effect)
@@ -175,17 +179,28 @@ class Transport:
 
     def _run_single_flight(self, effect: SingleFlight[Any]) -> object:
         own_call = SharedCall()
-        joined = join_or_start(effect.key, own_call)
-        if joined is not None:
-            if not joined.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
-                raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-            return joined.outcome()
+        while (joined := join_or_start(effect.key, own_call)) is not None:
+            self._wait_for(joined, effect.until)
+            if joined.failure is None or not effect.may_run_again:
+                return joined.outcome()
 
         try:
             return own_call.complete(effect.key, drive(effect.steps(), self._perform))
         except BaseException as error:
             own_call.fail(effect.key, error)
             raise
+
+    def _wait_for(self, joined: SharedResult, until: float | None) -> None:
+        woken = Latch()
+        stop_call = nullcontext() if self._stop is None else self._stop.call(woken.set)
+        with joined.ended.call(woken.set), stop_call:
+            while not joined.has_ended:
+                seconds = seconds_until(until, LOOK_EVERY)
+                if not seconds:
+                    raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+                if self._stop is not None and self._stop.is_set:
+                    raise ConnectionFailedError("the client is closed", outcome="unknown")
+                woken.wait(seconds)
 
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()

@@ -24,7 +24,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -145,7 +145,8 @@ def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
             _keep(_graphs, settings, graph)
 
     if graph is None:
-        return (yield from _share(("routes", *key), partial(_build, settings, until), until))
+        steps = partial(_build, settings, until)
+        return (yield from SingleFlight(("routes", *key), steps, until, may_run_again=True))
 
     if not graph.is_fresh and key not in _refreshing:
         _refreshing.add(key)
@@ -172,7 +173,8 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
     index = _get_kept(_indexes, key)
     if index is not None and index.is_complete and _is_fresh(index.made_at):
         return index
-    return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
+    steps = partial(_read_names, settings, until)
+    return (yield from SingleFlight(("places", *key), steps, until, may_run_again=True))
 
 
 def vehicle_models(settings: Settings, until: float | None) -> Flow[Records[VehicleModel]]:
@@ -223,26 +225,6 @@ def _keep(cache: OrderedDict[Key, T], settings: Settings, value: T) -> None:
     while len(cache) > _MAX_KEPT:
         with suppress(KeyError):
             cache.popitem(last=False)
-
-
-def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | None) -> Flow[T]:
-    """Run steps once for all callers of this process that need the same.
-
-    If another caller ran them and failed, perhaps at a deadline of its own, they run again.
-    """
-    ran_here = False
-
-    def start() -> Flow[T]:
-        nonlocal ran_here
-        ran_here = True
-        return steps()
-
-    while True:
-        try:
-            return (yield from SingleFlight(key, start, until))
-        except FerryError:
-            if ran_here or (until is not None and monotonic() >= until):
-                raise
 
 
 def _refresh(settings: Settings) -> Flow[None]:

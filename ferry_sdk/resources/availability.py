@@ -67,4 +67,10 @@ class AvailabilityGroup(Resource):
             ```
         """
         call = Rest.post("availability", body=request.body())
-        return read_list("availability.search", call, Availability, argument_names={"request.": ""})
+        return read_list(
+            "availability.search",
+            call,
+            Availability,
+            argument_names={"request.": ""},
+            sharing_key=call.content,
+        )

@@ -201,10 +201,16 @@ def read_list(
     model: type[ModelT],
     member: str | None = None,
     argument_names: Mapping[str, str] | None = None,
+    sharing_key: bytes | None = None,
 ) -> Operation[Records[ModelT]]:
     """Return a read of records, which the reply may have as one of its members."""
-    answer = RecordList(model, member=member)
-    return Operation(call, answer, SAFETY[operation], argument_names=argument_names)
+    return Operation(
+        call,
+        RecordList(model, member=member),
+        SAFETY[operation],
+        argument_names=argument_names,
+        sharing_key=sharing_key,
+    )
 
 
 def signature_of(describe: Callable[..., Any]) -> inspect.Signature:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough, Record
 from ferry_sdk._engine.safety import SAFETY, safety_of_tool
-from ferry_sdk._protocols.json_body import normalize_json
+from ferry_sdk._protocols.json_body import encode_json, normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
@@ -90,9 +90,14 @@ class McpGroup(Resource):
                 # > Eleanor Roosevelt 1:00:00
             ```
         """
-        call = Mcp.tool("search_availability", request.body(), gives_list=True)
-        names = {"request.": ""}
-        return read_list("mcp.search_availability", call, Availability, argument_names=names)
+        body = request.body()
+        return read_list(
+            "mcp.search_availability",
+            Mcp.tool("search_availability", body, gives_list=True),
+            Availability,
+            argument_names={"request.": ""},
+            sharing_key=encode_json(body),
+        )
 
     @method
     def create_booking(

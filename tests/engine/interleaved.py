@@ -56,7 +56,7 @@ class Interleaved:
         flight = SharedCall()
         result = join_or_start(effect.key, flight)
         if result is not None:
-            while not result.event.is_set:
+            while not result.has_ended:
                 yield
             return result.outcome()
         try:

@@ -351,13 +351,16 @@ def key(operation, **changes):
     return effect.key if isinstance(effect, SingleFlight) else None
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in SHOWN])
-def test_what_no_read_shows_is_not_shared(name):
+SEARCHES = ("availability.search", "mcp.search_availability")
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in {*SHOWN, *SEARCHES}])
+def test_other_calls_are_not_shared(name):
     assert key(described(name)) is None
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_change_is_shared_by_address_token_content(name):
+@pytest.mark.parametrize("name", [*SHOWN, *SEARCHES])
+def test_call_is_shared_by_address_token_content(name):
     operation = described(name)
     assert key(operation) == key(described(name)) is not None
     assert key(operation) != key(operation, base_url="https://other.test")

@@ -8,7 +8,15 @@ import pytest
 
 from ferry_sdk._engine import effects
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
+from ferry_sdk._engine.effects import (
+    CallUser,
+    CheckOpen,
+    Exclusive,
+    RunBlocking,
+    Send,
+    SingleFlight,
+    Sleep,
+)
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._engine.sending import SendState
@@ -96,6 +104,8 @@ class Driver:
                 return self._exchange(effect)
             case Sleep(seconds):
                 self.now += seconds
+                return None
+            case CheckOpen():
                 return None
             case Exclusive() | SingleFlight():
                 return self.walk(effect.steps())

@@ -17,6 +17,10 @@ class Hold:
         self._answer = sandbox.faults.around
         sandbox.faults.around = self._around
 
+    def pass_others(self):
+        """Let later requests pass; those that are held stay."""
+        self._left = 0
+
     def release(self):
         self._left = 0
         self._released.set()
