@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Literal, Protocol
 
 Outcome = Literal["not_sent", "rejected", "unknown"]
@@ -192,6 +192,136 @@ class OrderRecord:
     revision: int = 0
     created_at: datetime | None = None
     entry: JournalEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WishRecord:
+    """A wish as a journal stores it.
+
+    Attributes:
+        key: The caller's key.
+        content: What `ferry_sdk.offers` has recorded, as JSON; no traveller's data.
+        last_day: The last day of departure.
+        is_looked_up: Whether its searches have been looked up, as the wish is now.
+    """
+
+    key: str
+    content: str = field(repr=False)
+    last_day: date
+    is_looked_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search of wishes as a journal stores it.
+
+    Attributes:
+        id: Its id, equal for equal searches.
+        content: The search, as JSON; of travellers only type, gender and age.
+        day: The day of departure.
+    """
+
+    id: str
+    content: str = field(repr=False)
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRequest:
+    """Which searches of wishes a program may claim.
+
+    Attributes:
+        now: The present moment, UTC.
+        first_day: The first day that is not past.
+        every: How long after a claim a search may be claimed again.
+        most_an_hour: The most calls of all programs in an hour.
+        most: The most searches to claim.
+        keys: The wishes whose searches to claim; None: all.
+    """
+
+    now: datetime
+    first_day: date
+    every: timedelta
+    most_an_hour: int
+    most: int
+    keys: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchClaim:
+    """The searches that a program may make now.
+
+    Attributes:
+        searches: The searches, the one that was asked longest ago first.
+        next_at: When there may be others, UTC; None if no wish needs a search.
+    """
+
+    searches: tuple[SearchRecord, ...]
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class WishState:
+    """A wish that needs a search, with the state of its rules.
+
+    Attributes:
+        key: The key of the wish.
+        wish: The wish, as JSON.
+        states: The states of its rules for the search, as JSON; None before the first answer.
+    """
+
+    key: str
+    wish: str = field(repr=False)
+    states: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferEventRecord:
+    """An event of a wish as a journal stores it, until it was given.
+
+    Attributes:
+        id: Its id.
+        key: The key of the wish.
+        content: The event, as JSON.
+        seen_at: When the answer was seen, UTC.
+    """
+
+    id: str
+    key: str
+    content: str = field(repr=False)
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """What a search has answered, as a journal stores it.
+
+    Attributes:
+        depart_code: The code of the port of departure.
+        arrive_code: The code of the port of arrival.
+        seen_at: When it was seen, UTC.
+        content: The search and its sailings, as JSON.
+    """
+
+    depart_code: str
+    arrive_code: str
+    seen_at: datetime
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an answer means for the wishes that need its search.
+
+    Attributes:
+        answer: The answer, for the history.
+        states: The new states of the rules, by the key of the wish.
+        events: The events.
+    """
+
+    answer: AnswerRecord
+    states: Mapping[str, str]
+    events: tuple[OfferEventRecord, ...]
 
 
 class RateLimiter(Protocol):

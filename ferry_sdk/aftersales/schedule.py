@@ -22,11 +22,12 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
+from ferry_sdk._engine.service_clock import ServiceClock
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.aftersales.departures import Sailing
 from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
@@ -39,7 +40,6 @@ _SHORTEST_GAP: Final = 1.0
 _NEAR: Final = 8
 """The gap is at most this part of the time to or since a deadline, but not below 5 s."""
 _SHORTEST_NEAR: Final = 5.0
-_LAST: Final = datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp()
 
 
 @dataclass(slots=True, eq=False)
@@ -116,11 +116,8 @@ class _Ready(NamedTuple):
     entry: Entry
 
 
-class Schedule:
+class Schedule(ServiceClock):
     """The heaps, and the service's clock.
-
-    Attributes:
-        knows_time: Whether the service has told its time.
 
     Args:
         clock: A monotonic clock, in seconds.
@@ -134,28 +131,12 @@ class Schedule:
         wall_time: Callable[[], float] = time.time,
         jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25),  # noqa: S311 -- no secret
     ) -> None:
-        self.clock: Callable[[], float] = clock
+        super().__init__(clock, wall_time)
         self.jitter: Callable[[], float] = jitter
-        self._ahead = wall_time() - clock()  # how far the service's time is ahead of the clock
-        self.knows_time: bool = False
         self._waiting: list[_Waiting] = []
         self._resting: list[_Resting] = []
         self._ready: list[_Ready] = []
         self._numbers = count()
-
-    def set_time(self, service_time: float, measured_at: float | None = None) -> None:
-        """Set the service's clock.
-
-        Args:
-            service_time: The service's time, in seconds since the epoch.
-            measured_at: When it was that time, on the clock of the schedule; None: now.
-        """
-        self._ahead = service_time - (self.clock() if measured_at is None else measured_at)
-        self.knows_time = True
-
-    def now(self) -> datetime:
-        """Return the service's time, within the calendar even if the service's clock is not."""
-        return datetime.fromtimestamp(min(self.clock() + self._ahead, _LAST), tz=timezone.utc)
 
     def next_read(self) -> float | None:
         """Return when the next read may begin, by the clock; None if there is none."""

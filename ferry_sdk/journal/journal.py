@@ -32,12 +32,13 @@ from ferry_sdk.errors import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import idempotency, orders, snapshots, statements
+from ferry_sdk.journal import idempotency, offers, orders, snapshots, statements
 from ferry_sdk.journal.connections import close_returned, connect
 from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.database_file import remember_file
 from ferry_sdk.journal.engines import describe, engine_of, is_in_memory
 from ferry_sdk.journal.fork import JOURNALS, leave_to_parent
+from ferry_sdk.journal.offer_store import OfferStore
 from ferry_sdk.journal.rows import ABSENT, SETTLED_BY_HAND
 from ferry_sdk.journal.snapshots import SavedDepartures
 from ferry_sdk.journal.time_limits import limit_time
@@ -437,7 +438,9 @@ class Journal:
         return entry
 
     def forget(self, *, older_than: float | timedelta) -> int:
-        """Delete old settled entries, finished orders, and what watches saved of bookings.
+        """Delete old settled entries, finished orders, and what watches saved.
+
+        What watches saved are the states of bookings, and the prices of `ferry_sdk.offers`.
 
         Unresolved entries and unfinished orders stay, and what has a later time than now: the clock
         may be wrong. So do the bookings and orders of idempotency keys. Each 1,000 are a
@@ -477,6 +480,7 @@ class Journal:
         until = statements.cutoff(age(older_than))
         self._forget(snapshots.forget, until)
         self._forget(snapshots.forget_departures, until)
+        self._forget(offers.forget, until)
         # Before the entries that they need:
         self._forget(orders.forget, until)
         self._forget(idempotency.forget, until)
@@ -563,6 +567,11 @@ class Journal:
             JournalError: The change cannot be committed, or another program has saved the order.
         """
         self._use("write", orders.save, order, frees_key=frees_key)
+
+    @property
+    def offers(self) -> OfferStore:
+        """What `ferry_sdk.offers` stores."""
+        return OfferStore(self._use)
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine.

@@ -1,4 +1,4 @@
-"""The tables of a journal: about itself, of writes, keys and orders, and of what watches saved."""
+"""The tables of a journal: about itself, of writes, keys, orders, watches and offers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
+    Date,
     DateTime,
     Index,
     Integer,
@@ -133,6 +135,76 @@ keys: Table = Table(
     Column("entry_id", String(32), nullable=False),
     Column("order_id", String(32), nullable=True),
     Index("ferry_journal_keys_order", "order_id"),
+)
+
+# The tables of `ferry_sdk.offers`. What they mean is in `offers`, beside the statements.
+wishes: Table = Table(
+    "ferry_offers_wishes",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("last_day", Date, nullable=False),
+    Column("looked_up_at", UtcDateTime, nullable=True),
+    Column("ended_at", UtcDateTime, nullable=True),
+)
+
+searches: Table = Table(
+    "ferry_offers_searches",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("day", Date, nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("may_be_repeated", Boolean, nullable=False),
+    Index("ferry_offers_asked", "asked_at", "id"),
+)
+
+rule_states: Table = Table(
+    "ferry_offers_rule_states",
+    metadata,
+    Column("search_id", String(32), primary_key=True),
+    Column("wish_key", Text, primary_key=True),
+    Column("content", Text, nullable=True),
+    Index("ferry_offers_rule_states_wish", "wish_key"),
+)
+
+answers: Table = Table(
+    "ferry_offers_answers",
+    metadata,
+    Column(
+        "id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    ),
+    Column("depart_code", Text, nullable=False),
+    Column("arrive_code", Text, nullable=False),
+    Column("seen_at", UtcDateTime, nullable=False),
+    Column("content", Text, nullable=False),
+    Index("ferry_offers_answers_route", "depart_code", "arrive_code", "seen_at"),
+    Index("ferry_offers_answers_seen", "seen_at"),
+)
+
+offer_events: Table = Table(
+    "ferry_offers_events",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("wish_key", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("seen_at", UtcDateTime, nullable=False),
+    Column("taken_at", UtcDateTime, nullable=True),
+)
+
+counted_calls: Table = Table(
+    "ferry_offers_calls",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("counts_until", UtcDateTime, nullable=False),
+    Index("ferry_offers_calls_until", "counts_until"),
+)
+
+offer_ports: Table = Table(
+    "ferry_offers_ports",
+    metadata,
+    Column("code", Text, primary_key=True),
+    Column("name", Text, nullable=False),
 )
 
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")

@@ -20,7 +20,7 @@ soon as it is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final, TypeVar
 
 from ferry_sdk._engine.batch import (
@@ -46,6 +46,7 @@ from ferry_sdk.planning.catalogues import POINTLESS, deadline_of, place_index, r
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import Query, TripDays, TripRequest
 from ferry_sdk.planning.results import (
+    AskedSearch,
     FailedSearch,
     SearchProgress,
     SearchReport,
@@ -128,6 +129,21 @@ class TripPlan:
         progress = self._progress
         if progress.failed and not progress.answered and not progress.nothing:
             raise progress.failed[0].error
+
+    def queries(self, settings: Settings) -> Flow[list[Query]]:
+        """Return the searches of all rounds, and make none.
+
+        Raises:
+            FerryError: As for `steps`, except that no search fails.
+        """
+        self._batch.until = deadline_of(settings)
+        routes = yield from self._look_up(settings)
+        self._check_companies(routes)
+
+        queries: list[Query] = []
+        for days in chain.from_iterable(self._rounds):
+            queries += self._queries(days)
+        return queries
 
     def stop(self, settings: Settings) -> Flow[None]:
         """Stop the searches that are under way; those that have not begun are not asked."""
@@ -281,7 +297,7 @@ class TripPlan:
 
         sailings = Records[Availability]() if answer.value is None else answer.value
         progress.unreadable += unreadable_answers(_OPERATION, sailings, query.search)
-        progress.unreadable += _other_sailings(query, sailings)
+        progress.unreadable += other_sailings(query.search, sailings)
         if not sailings:
             progress.nothing.append(query.search)
             if query.way_back is not None:
@@ -354,9 +370,11 @@ class TripPlan:
             self._take(self._batch.answer(number, None, error))
 
 
-def _other_sailings(query: Query, sailings: Records[Availability]) -> tuple[UnreadableAnswer, ...]:
+def other_sailings(
+    search: AskedSearch, sailings: Records[Availability]
+) -> tuple[UnreadableAnswer, ...]:
     """Return the sailings that leave from neither port of a search: no trip can be made of them."""
-    ports = query.search.depart_code, query.search.arrive_code
+    ports = search.depart_code, search.arrive_code
     lost = tuple(
         unusable(index, "depart_code", "none of the ports of the search", record=sailing)
         for index, sailing in numbered(sailings)
@@ -364,7 +382,7 @@ def _other_sailings(query: Query, sailings: Records[Availability]) -> tuple[Unre
     )
     if not lost:
         return ()
-    return (UnreadableAnswer(query.search, _OPERATION, lost),)
+    return (UnreadableAnswer(search, _OPERATION, lost),)
 
 
 def ports_of(

@@ -45,6 +45,7 @@ from ferry_sdk.sandbox.faults.socket_faults import (
     Truncate,
 )
 from ferry_sdk.sandbox.faults.value_faults import (
+    FareChange,
     MissingField,
     NullField,
     UnknownEnum,
@@ -124,6 +125,8 @@ class FaultKind(str, Enum):
     NULL_FIELD = "null_field", NullField
     """One field of one record in the reply is null."""
 
+    FARE_CHANGE = "fare_change", FareChange
+    """A search finds its sailings at other prices."""
     PRICE_CHANGE = "price_change", PriceChange
     """A booking is created at a different price from the search."""
     OPTION_EXPIRED = "option_expired", OptionExpired

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from enum import Enum
 from typing import Annotated, Any
 
@@ -123,6 +124,28 @@ class UnknownEnum(WrongField):
     def replacement(self) -> JsonValue | Removed:
         """Return the unknown value."""
         return self.value
+
+
+class FareChange(ValueFault):
+    """Other prices of the sailings that a search finds. A booking costs what it did before.
+
+    Attributes:
+        factor: Multiplies the amounts.
+    """
+
+    factor: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 0.9
+
+    def reshape(self, value: JsonValue) -> JsonValue:
+        """Return the sailings with other amounts; any other value is not changed."""
+        if not isinstance(value, list):
+            return value
+        sailings: Any = deepcopy(value)
+        for sailing in sailings:
+            for tariff in sailing["tariffs"]:
+                tariff["amount"] = round(tariff["amount"] * self.factor, 2)
+                tariff["balance_amount"] = round(tariff["balance_amount"] * self.factor, 2)
+        changed: JsonValue = sailings
+        return changed
 
 
 def _change(value: JsonValue, path: Sequence[str], new: JsonValue | Removed) -> JsonValue:
