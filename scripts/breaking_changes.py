@@ -23,6 +23,7 @@ FRONT_DOORS = (
     "ferry_sdk.journal",
     "ferry_sdk.models",
     "ferry_sdk.notebook",
+    "ferry_sdk.offers",
     "ferry_sdk.orders",
     "ferry_sdk.otel",
     "ferry_sdk.sandbox",

@@ -26,6 +26,7 @@ PACKAGES = (
     "ferry_sdk.conformance",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
+    "ferry_sdk.offers",
     "ferry_sdk.orders",
     "ferry_sdk.otel",
     "ferry_sdk.sandbox",

@@ -53,6 +53,12 @@ _ROWS: Final = (
         "Look up orders of several bookings, and resume them after a crash.",
         is_family=True,
     ),
+    Command(
+        "offers",
+        _TRIPS,
+        "Watch prices and places over time.",
+        is_family=True,
+    ),
     Command("ports", _TRIPS, "Find ports by code, name, city or country."),
     Command("companies", _TRIPS, "Find companies by code or a part of the name."),
     Command("vehicles", _TRIPS, "Find vehicles by make and model."),

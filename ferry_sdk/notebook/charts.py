@@ -1,4 +1,4 @@
-"""Charts: the fares of several days, and a map of the network."""
+"""Charts: the fares of several days, prices over time, and a map of the network."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ with needs_extra("frames and charts require", "notebook", ("matplotlib", "numpy"
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
     from ferry_sdk.models.catalogue import McpPort
+    from ferry_sdk.offers import PriceHistory
 
-__all__ = ["fares_by_day", "network_map"]
+__all__ = ["fares_by_day", "network_map", "prices_over_time"]
 
 
 class _Fare(NamedTuple):
@@ -123,13 +124,13 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     return figure
 
 
-def _label_axes(axes: Axes, currency: str) -> None:
-    """Label the axes of fares by day, with a legend."""
+def _label_axes(axes: Axes, currency: str, *, across: str = "Day of departure") -> None:
+    """Label the axes of fares by a time, with a legend."""
     locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_formatter(formatter)
-    axes.set_xlabel("Day of departure")
+    axes.set_xlabel(across)
     axes.set_ylabel(f"Ticket ({currency})")
     axes.margins(y=0.18)
     for text in axes.legend(frameon=False, fontsize="small").get_texts():
@@ -177,6 +178,56 @@ def _annotate(axes: Axes, fares: list[_Fare], currency: str) -> None:
         va="top",
         fontweight="bold",
     )
+
+
+def prices_over_time(history: PriceHistory) -> Figure:
+    """Plot the prices of a history by the moment at which they were seen.
+
+    Each company has a line for each day of departure, of its cheapest sailing at each moment.
+
+    Args:
+        history: What `ferry_sdk.offers.history` returns, of one currency and one party.
+
+    Returns:
+        The figure, 9 by 4.8 inches. It is not registered with pyplot and need not be closed.
+
+    Raises:
+        InvalidInputError: The prices are in several currencies, or of several parties.
+        ModuleNotFoundError: matplotlib is not installed.
+
+    Example:
+        ```python
+        from ferry_sdk import offers
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.notebook import prices_over_time
+
+        with Journal("sqlite:///ferry.db") as journal:
+            history = offers.history(journal, "Genoa", "Tunis")
+        prices_over_time(history).savefig("prices.png")
+        ```
+    """
+    currencies = {each.currency for each in history}
+    if len(currencies) > 1:
+        raise InvalidInputError(f"prices in {', '.join(sorted(currencies))}", field="history")
+    if len({(each.passengers, each.vehicle, each.reservation_type) for each in history}) > 1:
+        raise InvalidInputError("prices of several parties or types of fares", field="history")
+
+    figure, axes = _new_chart(history.route or "Prices over time")
+    if not history:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "No observations", ha="center", transform=axes.transAxes)
+        return figure
+
+    lines: dict[tuple[date, str], dict[Any, Any]] = {}
+    for each in history:
+        cheapest = lines.setdefault((each.day, each.company), {})
+        cheapest[each.seen_at] = min(each.price, cheapest.get(each.seen_at, each.price))
+    for (day, company), cheapest in sorted(lines.items()):
+        moments: Any = [*cheapest]
+        amounts: Any = [*cheapest.values()]
+        axes.plot(moments, amounts, "o-", markersize=4, label=f"{company}, {day}")
+    _label_axes(axes, currencies.pop(), across="Seen")
+    return figure
 
 
 _Place = tuple[float, float]

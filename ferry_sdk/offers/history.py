@@ -167,6 +167,11 @@ class PriceHistory(Sequence[Observation]):
         route = f" {self.route}" if self.route else ""
         return f"<PriceHistory{route}: {len(self)} observations>"
 
+    def _repr_html_(self) -> str:
+        from ferry_sdk.offers.display import history_card  # noqa: PLC0415 -- for notebooks only
+
+        return history_card(self)
+
 
 def history(
     journal: Journal,

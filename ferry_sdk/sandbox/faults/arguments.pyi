@@ -32,6 +32,7 @@ FaultName: TypeAlias = Literal[
     "unknown_enum",
     "missing_field",
     "null_field",
+    "fare_change",
     "price_change",
     "option_expired",
     "ticket_fails",

@@ -1,0 +1,59 @@
+"""`ferry offers history`: what searches have shown of a route over time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from ferry_sdk import offers
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
+from ferry_sdk.cli.terminal.output import members_of, moment, note, print_json, print_table
+from ferry_sdk.cli.trips.options import ARRIVE, DEPART
+from ferry_sdk.offers.history import party_text
+
+
+def show_history(
+    *,
+    origin: Annotated[str, DEPART],
+    destination: Annotated[str, ARRIVE],
+    journal: JournalUrl,
+    as_json: AsJson = False,
+) -> None:
+    """Show the prices and places that searches have seen, oldest first."""
+    with open_journal(journal) as record:
+        seen = offers.history(record, origin, destination)
+
+    if as_json:
+        print_json({"observations": [_members(each) for each in seen]})
+    elif seen:
+        heads = ["Seen", "Leaves", "Company", "Price", "Places", "For"]
+        print_table(heads, [_row(each) for each in seen], right=["Price"], title=seen.route)
+    else:
+        note("No observation.")
+
+
+def _members(seen: offers.Observation) -> dict[str, object]:
+    """Return an observation as a JSON object."""
+    names = ("seen_at", "day", "company", "depart_at", "price", "currency", "vehicle")
+    passengers = [
+        {"type": each.type.value, "gender": each.gender.value, "age": each.age}
+        for each in seen.passengers
+    ]
+    return {
+        **members_of(seen, *names, "reservation_type"),
+        "places": dict(seen.places),
+        "passengers": passengers,
+    }
+
+
+def _row(seen: offers.Observation) -> list[object]:
+    """Return an observation as a row of a table."""
+    places = ", ".join(f"{number} {kind}" for kind, number in seen.places.items())
+    return [
+        moment(seen.seen_at),
+        moment(seen.depart_at),
+        seen.company,
+        money(seen.price, seen.currency),
+        places,
+        party_text(seen.passengers),
+    ]
