@@ -399,7 +399,7 @@ def take_events(
     names = ("id", "wish_key", "content", "seen_at")
     columns = [offer_events.c[name] for name in names]
     query = select(*columns).where(*conditions)
-    rows = connection.execute(query.order_by(offer_events.c.seen_at, offer_events.c.id)).all()
+    rows = connection.execute(query.order_by(offer_events.c.number)).all()
     if rows:
         mark = update(offer_events).where(offer_events.c.id == bindparam("event_id"))
         taken = [{"event_id": row[0]} for row in rows]

@@ -66,6 +66,9 @@ def utc_now() -> datetime:
 
 metadata: MetaData = MetaData()
 
+_ROW_NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
+"""The type of a column that numbers the rows; SQLite numbers integers only."""
+
 about: Table = Table(
     "ferry_journal_about",
     metadata,
@@ -171,9 +174,7 @@ rule_states: Table = Table(
 answers: Table = Table(
     "ferry_offers_answers",
     metadata,
-    Column(
-        "id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
-    ),
+    Column("id", _ROW_NUMBER, primary_key=True, autoincrement=True),
     Column("depart_code", Text, nullable=False),
     Column("arrive_code", Text, nullable=False),
     Column("seen_at", UtcDateTime, nullable=False),
@@ -185,7 +186,8 @@ answers: Table = Table(
 offer_events: Table = Table(
     "ferry_offers_events",
     metadata,
-    Column("id", String(32), primary_key=True),
+    Column("number", _ROW_NUMBER, primary_key=True, autoincrement=True),
+    Column("id", String(32), nullable=False, unique=True),
     Column("wish_key", Text, nullable=False),
     Column("content", Text, nullable=False),
     Column("seen_at", UtcDateTime, nullable=False),

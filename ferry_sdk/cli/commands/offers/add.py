@@ -50,8 +50,8 @@ def _parse_opens(value: str) -> offers.Opens:
 
 
 @dataclass(frozen=True)
-class WishOptions(PartyOptions):
-    """The options of a wish.
+class WishOptions:
+    """The options of a wish, besides those of the travellers.
 
     Attributes:
         below: The cheapest trip costs at most so much, such as "90 EUR"; repeatable.
@@ -85,6 +85,7 @@ def add_wish(
     end: Annotated[date, day_option("--to", "Last day.")],
     key: Annotated[str, option("KEY", help=KEY_HELP)],
     journal: JournalUrl,
+    party: PartyOptions,
     options: WishOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -96,9 +97,9 @@ def add_wish(
         origin,
         destination,
         days=(start, end),
-        passengers=options.party,
-        vehicle=options.vehicle,
-        companies=options.companies,
+        passengers=party.party,
+        vehicle=party.vehicle,
+        companies=party.companies,
         depart_between=(options.after, options.before),
         reservation_type=options.reservation_type,
         rules=options.rules,

@@ -34,13 +34,14 @@ def show_history(
 
 def _members(seen: offers.Observation) -> dict[str, object]:
     """Return an observation as a JSON object."""
-    names = ("seen_at", "day", "company", "depart_at", "price", "currency", "vehicle")
+    names = ("seen_at", "company", "depart_at", "price", "currency", "vehicle")
     passengers = [
         {"type": each.type.value, "gender": each.gender.value, "age": each.age}
         for each in seen.passengers
     ]
     return {
         **members_of(seen, *names, "reservation_type"),
+        "day": seen.day.isoformat(),
         "places": dict(seen.places),
         "passengers": passengers,
     }
