@@ -34,7 +34,15 @@ from tests.support.operations import OPERATIONS, arguments
 from tests.support.reference import PAGES, REFERENCE, shown_on
 from tests.support.routes import know_routes
 from tests.support.tiers import mostly_long
-from tests.support.trip import DAY, PASSENGERS, TRAVELLERS, booked, found, search_arguments
+from tests.support.trip import (
+    DAY,
+    PASSENGERS,
+    TRAVELLERS,
+    booked,
+    found,
+    search_arguments,
+    selected,
+)
 
 NOWHERE = "http://127.0.0.1:9"
 FAULTS = [
@@ -438,12 +446,21 @@ def ruined_journals(world):
     yield partial(ruined.forget, older_than=0)
 
 
+def creates_with_a_key(world):
+    """Creates whose key has another booking, and creates with a key and without a journal."""
+    family = {"availabilities": [selected(world.ferry)], "passengers": PASSENGERS}
+    one_person = family | {"passengers": PASSENGERS[:1]}
+    with_journal = world.client(journal=world.journal)
+    for ferry in (with_journal, world.ferry):
+        for create in (ferry.bookings.create, ferry.mcp.create_booking):
+            yield partial(create, **family, idempotency_key="order-1")
+            yield partial(create, **one_person, idempotency_key="order-1")
+
+
 def sale_of(world):
     """Return the arguments of an order of one booking."""
-    sailing = found(world.ferry)
-    tariff = next(tariff for tariff in sailing.tariffs if tariff.type == "Ticket")
-    selection = sailing.select(tariff=tariff, place=sailing.places[0])
-    return {"selections": [[selection]], "passengers": PASSENGERS, "journal": world.journal}
+    selections = [[selected(world.ferry)]]
+    return {"selections": selections, "passengers": PASSENGERS, "journal": world.journal}
 
 
 def failing_orders(world):
@@ -492,6 +509,13 @@ def failing_orders(world):
         yield partial(orders.resume, ferry, record.id, journal=journal)
 
     yield partial(orders.hold, ferry, **sale | {"passengers": 7})
+    yield partial(orders.hold, ferry, **sale, idempotency_key="order-2")
+    one_person = sale | {"passengers": PASSENGERS[:1]}
+    yield partial(orders.hold, ferry, **one_person, idempotency_key="order-2")
+    with world.fault("lose_reply", "bookings.create"):
+        yield partial(orders.hold, ferry, **sale, idempotency_key="order-3")
+    yield partial(orders.hold, ferry, **sale, idempotency_key="order-3")
+
     yield partial(orders.confirm, ferry, confirmed, **agreed | {"expect_totals": {"EUR": 1}})
     yield partial(orders.confirm, ferry, confirmed, **agreed, if_refused="weep")
     yield partial(orders.cancel, ferry, confirmed, **fee | {"max_penalty": {}})
@@ -627,6 +651,7 @@ AREAS = {
             searches_without_a_result,
             calls_without_an_mcp_server,
             sales,
+            creates_with_a_key,
             payments,
             records,
             travellers,

@@ -39,6 +39,8 @@ class Order:
 class Halting:
     """A journal that says each step, and stands still at one for ever."""
 
+    accepts_keys = True
+
     def __init__(self, journal, halt, told):
         self._journal = journal
         self._halt = halt
@@ -74,6 +76,16 @@ def write(order, told):
         with Ferry(**order.client, journal=journal) as ferry:
             method_of(ferry, order.call)(**order.arguments)
     threading.Event().wait()
+
+
+def book(url, client, trips, told):
+    """Book each trip under its key; tell its booking, None for one that is unresolved."""
+    with Journal(url) as journal, Ferry(**client, journal=journal) as ferry:
+        for key, trip in trips.items():
+            try:
+                told.send((key, ferry.bookings.create(**trip, idempotency_key=key).booking_id))
+            except UnresolvedWriteError:
+                told.send((key, None))
 
 
 def method_of(ferry, call):

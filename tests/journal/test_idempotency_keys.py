@@ -1,6 +1,7 @@
 """Bookings and orders that are made once for a key, through a real service and a real journal."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -19,6 +20,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
+from tests.backend.gathering import at_once
 from tests.engine.recorder import Notes
 from tests.journal.children import method_of
 from tests.journal.intents import run_sql
@@ -83,6 +85,14 @@ def test_repeated_create_returns_its_booking(sandbox, clients, journal, create):
     first = method_of(shop, create)(**family, idempotency_key=KEY)
     again = method_of(shop, create)(**family, idempotency_key=KEY)
     assert (again.booking_id, again.read_back, made(sandbox)) == (first.booking_id, True, 1)
+
+
+def test_threads_make_one_booking(sandbox, shop, family):
+    calls = at_once(*[partial(shop.bookings.create, **family, idempotency_key=KEY)] * 4)
+    outcomes = [call.outcome() for call in calls]
+    bookings = {outcome.value.booking_id for outcome in outcomes if outcome.error is None}
+    errors = {type(outcome.error) for outcome in outcomes if outcome.error is not None}
+    assert (len(bookings), made(sandbox), errors <= {UnresolvedWriteError}) == (1, 1, True)
 
 
 def test_key_is_one_of_both_protocols(sandbox, shop, family):
