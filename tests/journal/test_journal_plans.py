@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from ferry_sdk.journal import Journal, shape
+from ferry_sdk.types import IdempotencyKey
 from tests.journal.intents import confirmation, intent, run_sql
 
 INDEXES = ("ferry_journal_without_effect", "ferry_journal_correlation")
@@ -35,16 +36,23 @@ ELSE 'done' END, now(), now(), 'b' || each FROM generate_series(1, 30000) AS eac
 
 def plan_of(journal, prefix, filters):
     """What the database says of the last query that `entries` sends."""
+    return plan_of_last(
+        journal, prefix, "SELECT ferry_journal.id", lambda: journal.entries(**filters)
+    )
+
+
+def plan_of_last(journal, prefix, beginning, call):
+    """What the database says of the last query of a call that begins so."""
     plans = []
 
     def explain(connection, _cursor, statement, parameters, *_):
-        if statement.startswith("SELECT ferry_journal.id"):
+        if statement.startswith(beginning):
             cursor = connection.connection.cursor()
             cursor.execute(f"{prefix} {statement}", parameters)
             plans.append("\n".join(str(row) for row in cursor.fetchall()))
 
     event.listen(journal._engine, "before_cursor_execute", explain)
-    journal.entries(**filters)
+    call()
     event.remove(journal._engine, "before_cursor_execute", explain)
     return plans[-1]
 
@@ -165,3 +173,18 @@ def test_role_that_cannot_index_still_writes(postgres):
     run_sql(url, f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO writer_of_{schema}")
     with Journal(url.replace("ferry@", f"writer_of_{schema}@")) as journal:
         assert journal.begin(intent())
+
+
+def test_key_is_found_by_its_index(sqlite_url):
+    key = IdempotencyKey("order-7", b"a family")
+    with Journal(sqlite_url) as journal:
+        journal.unresolved()
+        plan = plan_of_last(
+            journal,
+            "EXPLAIN QUERY PLAN",
+            "SELECT ferry_journal_keys.booking_hash",
+            lambda: journal.begin(intent(idempotency_key=key)),
+        )
+    assert "SEARCH ferry_journal_keys USING INDEX" in plan
+    assert "(key_hash=?)" in plan
+    assert "SCAN" not in plan

@@ -7,6 +7,7 @@ import pytest
 
 from ferry_sdk import UnresolvedWriteError
 from ferry_sdk.journal import Journal
+from ferry_sdk.types import IdempotencyKey
 from tests.journal.intents import confirmation, intent, run_sql
 from tests.journal.stored import FOLDER, MOMENT
 from tests.support.exchanges import caught
@@ -71,6 +72,13 @@ def test_departures_are_added(stored):
     stored.save_departures("b-ß-1", "new", ends_at=MOMENT, snapshot=None)
     assert "b-ß-1" not in {*stored.booking_ids(departs_after=MOMENT)}
     assert stored.load_departures(["b-ß-1"]) == {"b-ß-1": ("new", 2)}
+
+
+def test_key_is_used_once(stored):
+    key = IdempotencyKey("order-4711", b"a family")
+    entry_id = stored.begin(intent(idempotency_key=key))
+    error = caught(UnresolvedWriteError, stored.begin, intent(b"later", idempotency_key=key))
+    assert error.entry.id == entry_id
 
 
 def test_unresolved_entry_gets_its_outcome(stored):
