@@ -344,6 +344,8 @@ def test_a_selection_has_what_a_booking_needs(sailing, selected):
         company=sailing.company.id,
         reservation_type=None if tariff.type == "Ticket" else "PRESALE",
         depart_at=sailing.depart_at,
+        depart_code=sailing.depart_code,
+        arrive_code=sailing.arrive_code,
     )
 
 

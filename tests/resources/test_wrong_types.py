@@ -178,6 +178,7 @@ OF_BOOKINGS = {
     **dict.fromkeys(("availabilities", "passengers"), NO_LISTS),
     **dict.fromkeys(("vehicle", "contact"), NO_MODELS),
     "reservation_type": NO_TEXTS,
+    "idempotency_key": ("", "\u20ac", "a\tb", "k" * 256, *NO_TEXTS),
 }
 NO_IDS = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
 NO_FUNCTIONS = (7, "print", [])
