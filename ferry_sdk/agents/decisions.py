@@ -37,6 +37,7 @@ from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
+    TEXTS,
     Answer,
     RefusedError,
     done_answer,
@@ -47,6 +48,7 @@ from ferry_sdk.agents.policy.answers import (
 from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve, postpone
 from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.issuance import wait_for_tickets
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
     DAYS,
@@ -60,6 +62,7 @@ from ferry_sdk.agents.policy.writes import PreviewFlow, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.models.tickets import Voucher
 
 
 @dataclass(eq=False, repr=False)
@@ -75,6 +78,7 @@ class ToolRunner:
         audit: Gets the record of each call.
         store: Where the state is kept.
         travellers: The travellers by their handles; None: the agent gives their data.
+        until: When the tools that change something end; None: never.
         writes: The tools that change something.
     """
 
@@ -86,10 +90,11 @@ class ToolRunner:
     audit: Callable[[AuditRecord], Any] | None
     store: State
     travellers: Handles | None
+    until: datetime | None
 
     def __post_init__(self) -> None:
         self._chosen = choose_tools(self.choice, by_handle=self.travellers is not None)
-        self.writes: Writes = Writes(self.store, self.budget, self._now)
+        self.writes: Writes = Writes(self.store, self.budget, self._now, self.until)
         self._under_way: set[ToolCall] = set()
 
     @property
@@ -198,10 +203,18 @@ class ToolRunner:
             search = find(tool.operation, arguments.values, state.known_ids, today=self._today)
             return (yield from search)
 
-        result = yield Invoke(tool.operation, arguments.values)
+        notes: list[str] = []
+        if arguments.wait:
+            result, text = yield from wait_for_tickets(arguments.values, arguments.wait)
+            notes.append(text)
+        else:
+            result = yield Invoke(tool.operation, arguments.values)
+        if isinstance(result, Voucher) and result.url is None:
+            notes.append(TEXTS["no_voucher"])
+
         view = view_of(result, arguments.detail, arguments.contains)
         state.remember(result, arguments.values, view)
-        return done_answer(view)
+        return done_answer(view, notes)
 
     def _find_tool(self, call: ToolCall, name: object) -> Tool:
         """Return the tool of this name, and record it as that of the call."""

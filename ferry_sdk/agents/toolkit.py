@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Generator, Mapping
+from datetime import datetime
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from operator import attrgetter
@@ -57,6 +58,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         approve: Callable[[ApprovalRequest], ApprovalT] | None = None,
         spend_limit: Limits | None = None,
         penalty_limit: Limits | None = None,
+        per_booking: Limits | None = None,
+        until: datetime | None = None,
         audit: Callable[[AuditRecord], object] | None = None,
         state: str | os.PathLike[str] | None = None,
         travellers: Handles | None = None,
@@ -71,6 +74,9 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         if travellers is not None and not callable(travellers):
             read_handles(travellers)  # a function is called, and its result checked, at each call
 
+        if until is not None and not _is_aware(until):
+            raise ConfigurationError("until: expected a datetime with a time zone")
+
         store = State() if state is None else AgentState(state)
         self._ferry = ferry
         self._runner = ToolRunner(
@@ -78,10 +84,11 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             choice=tools,
             may_write=writes,
             approve=approve,
-            budget=Budget(spend_limit, penalty_limit, store),
+            budget=Budget(spend_limit, penalty_limit, store, per_booking=per_booking),
             audit=audit,
             store=store,
             travellers=travellers,
+            until=until,
         )
 
     def __repr__(self) -> str:
@@ -248,6 +255,9 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
             no limit.
         penalty_limit: The most that cancelling one booking with all its tickets may cost, in the
             same form.
+        per_booking: The most that one booking may cost, in the same form.
+        until: When the agent's permission to write ends, by the service's clock: an aware
+            datetime. From then on every write is refused with ``too_late``. None: never.
         audit: Called with the record of every call, however it ended.
         state: A private file that keeps what was shown, spent and done, for later toolkits and for
             other processes at the same time. It is created if it does not exist. None: the state
@@ -395,6 +405,10 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         return await drive_async(
             flow, partial(_perform_async, ferry), partial(_perform_shielded, ferry)
         )
+
+
+def _is_aware(moment: object) -> bool:
+    return isinstance(moment, datetime) and moment.utcoffset() is not None
 
 
 def _refuse_async_function(setting: str, function: object) -> None:

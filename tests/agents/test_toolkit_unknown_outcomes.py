@@ -69,7 +69,8 @@ def test_an_unconfirmed_booking_can_be_cancelled(toolkit, lose):
 def test_an_effect_seen_at_once_completes_the_write(toolkit, ferry_sandbox):
     named = {"booking_id": toolkit.book()["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert toolkit.call("bookings_confirm", named)["notes"] == [TEXTS["read_back"]]
+    notes = toolkit.call("bookings_confirm", named)["notes"]
+    assert notes == [TEXTS["tickets_next"], TEXTS["read_back"]]
 
 
 def test_an_effect_seen_later_completes_the_write(toolkit, ferry_sandbox):

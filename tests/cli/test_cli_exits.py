@@ -288,6 +288,8 @@ INVALID = [
     ("cancel b --max-penalty nan", "--max-penalty"),
     ("mcp --spend-limit 500", "--spend-limit"),
     ("mcp --penalty-limit EUR=much", "--penalty-limit"),
+    ("mcp --per-booking EUR=200", "--per-booking"),
+    ("mcp --until 2050-06-01T18:00", "--until"),
     ("ports --token abc", "--token"),
 ]
 

@@ -316,6 +316,7 @@ def served(tmp_path):
         "utf-8",
     )
     words = ["--writes", "--spend-limit", "eur=500", "--penalty-limit", "EUR=50.5"]
+    words += ["--per-booking", "200 eur", "--until", "2050-06-01T18:00+02:00"]
     with terminal(None, tmp_path, *words, program=str(stand_in)) as person:
         return person.finish(0)
 
@@ -327,6 +328,7 @@ def test_mcp_says_what_it_waits_for(served):
 def test_mcp_passes_its_options_on(served):
     assert "'writes': True" in served
     assert "'spend_limit': {'EUR': '500'}, 'penalty_limit': {'EUR': '50.5'}" in served
+    assert "'per_booking': {'EUR': '200'}, 'until': datetime.datetime(2050, 6, 1, 18, 0" in served
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from ferry_sdk.journal import Journal
 from tests.agents.agent import TRAVELLERS, result_of, sailings
 from tests.stdio.conftest import Person, answer_of
 from tests.support.tiers import LONG
+from tests.support.trip import booked
 
 TRIP = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
 BOOK = {**TRIP, "travellers": "two adults"}
@@ -48,6 +49,20 @@ def test_a_search_reports_progress_if_asked(hosts):
     seconds = [report[0] for report in reports]
     assert seconds == sorted(set(seconds))
     assert {report[1:] for report in reports} == {(40.0, "Asking the ferry companies")}
+
+
+def test_a_wait_for_tickets_reports_progress(hosts, ferry):
+    host = hosts()
+    booking = booked(ferry)
+    reports = []
+
+    async def progress(*report):
+        reports.append(report)
+
+    arguments = {"booking_id": booking.booking_id, "wait": 3}
+    call = partial(host.client.call_tool, "bookings_get", arguments, progress_callback=progress)
+    assert "are over" in answer_of(host.wait(call))["notes"][0]
+    assert {report[1:] for report in reports} == {(3.0, "Waiting for the tickets")}
 
 
 def test_a_prompt_leads_to_a_booking(hosts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ def sync(ferry: Ferry) -> None:
         approve=agree,
         spend_limit={"EUR": Decimal(500), "GBP": "50.00"},
         penalty_limit={"EUR": 5},
+        per_booking={"EUR": 200},
+        until=datetime.now(timezone.utc),
         audit=keep,
     )
     assert_type(toolkit.definitions(), tuple[agents.ToolDefinition[dict[str, Any]], ...])

@@ -7,6 +7,8 @@ example, with a limit of 100 EUR:
 2. If the booking is not made, `release` gives the 60 EUR back.
 3. If it is made, `settle` counts its real price under its id, such as 62 EUR for ``b-1``.
 4. `give_back` stops counting it if it ends unpaid. Of a paid booking nothing is given back.
+
+A limit for each booking is checked in step 1, too. It counts nothing.
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ class Budget:
         penalty_limit: The most that cancelling one booking with all its tickets may cost, by
             currency; None: no limit.
         state: Where the amounts are kept; None: in memory.
+        per_booking: The most that one booking may cost, by currency; None: no limit.
 
     Attributes:
         approved: The prices at which bookings were approved, by their ids.
@@ -95,9 +98,15 @@ class Budget:
     """
 
     def __init__(
-        self, spend_limit: Limits | None, penalty_limit: Limits | None, state: State | None = None
+        self,
+        spend_limit: Limits | None,
+        penalty_limit: Limits | None,
+        state: State | None = None,
+        *,
+        per_booking: Limits | None = None,
     ) -> None:
         self._spend = _parse_limits(spend_limit, "spend_limit")
+        self._per_booking = _parse_limits(per_booking, "per_booking")
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")
         self._state = state or State()
         self._held = self._state.table("spent", tuple[Decimal, str])
@@ -110,8 +119,12 @@ class Budget:
         """Count an amount as spent, in place of an earlier amount for the same key.
 
         Raises:
-            RefusedError: The total would exceed the limit.
+            RefusedError: The amount exceeds the limit for one booking, or the total its limit.
         """
+        most = None if self._per_booking is None else self._per_booking.get(currency)
+        if self._per_booking is not None and (most is None or amount > most):
+            raise _limit_error("per_booking", self._per_booking, amount, currency)
+
         with self._state.transaction():
             before = self._held.get(key)
             total = exact_sum([amount, *self._spent(currency, except_for=key)])

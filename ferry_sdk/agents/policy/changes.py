@@ -25,6 +25,7 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
+from ferry_sdk.agents.policy.issuance import ASK_AGAIN, is_being_issued
 from ferry_sdk.agents.policy.known_ids import KnownRecord, require
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.views import view_of
@@ -119,6 +120,10 @@ class Confirm(_Change):
             count=count,
         )
 
+    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+        """Return a note of what comes next: the reply does not say whether tickets are issued."""
+        return [TEXTS["tickets_next"]]
+
     def check_since(self, identity: Identity) -> Generator[Invoke, Any, None]:
         """Refuse to confirm a booking that was cancelled, perhaps by others, or has ended since."""
         with suppress(FerryError):
@@ -137,8 +142,12 @@ class Cancel(_Change):
             if may_be_done(refusal):  # a service may name no fee of what is cancelled
                 yield from self._read_open(some_id)
             raise
-        if fee.ticket_status in {_CANCELLED.tickets, _LAPSED.tickets}:
-            yield from self._read_open(some_id)  # it may be the status of a booking's ticket
+        # It may be the status of a booking's ticket.
+        if fee.ticket_status in {_CANCELLED.tickets, _LAPSED.tickets, TicketStatus.PENDING}:
+            record = yield from self._read_open(some_id)
+            if is_being_issued(record):
+                step = TEXTS["being_issued"]
+                raise RefusedError("being_issued", next_step=step, retry_after=ASK_AGAIN)
 
         penalty, currency = fee.penalty_amount, fee.currency
         if penalty > values.get("max_penalty", penalty):
@@ -146,13 +155,13 @@ class Cancel(_Change):
             cost = money(penalty, currency)
             raise RefusedError("cancelling_costs", cost, field="max_penalty", **details)
 
-        record = self._record(some_id)
-        booking_id = some_id if self._subject == "booking_id" else record.booking_id
+        known = self._record(some_id)
+        booking_id = some_id if self._subject == "booking_id" else known.booking_id
         guards = {"max_penalty": penalty, "min_refund": fee.refund_amount, "currency": currency}
         return WritePlan(
             arguments={**values, **guards},
             summary=(
-                f"Cancel {record.description}: {money(penalty, currency)} is kept, "
+                f"Cancel {known.description}: {money(penalty, currency)} is kept, "
                 f"{money(fee.refund_amount, currency)} is paid back"
             ),
             amount=penalty,
@@ -195,9 +204,9 @@ class Replace(Cancel):
         """Plan the payment of the new booking, and the cancellation at the current penalty."""
         old_booking: Booking = yield from self._read_open(identity.target_id)
         if old_booking.stage != Stage.TICKETED:
-            details: dict[str, str] = {}
-            if old_booking.stage == Stage.IN_PROGRESS:
-                details["next_step"] = TEXTS["being_issued"]
+            details: dict[str, object] = {}
+            if is_being_issued(old_booking):
+                details = {"next_step": TEXTS["being_issued"], "retry_after": ASK_AGAIN}
             raise RefusedError("not_ticketed", old_booking.stage, **details)
         if not old_booking.tickets:
             raise RefusedError("types_unknown")

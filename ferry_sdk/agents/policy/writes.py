@@ -81,8 +81,15 @@ class Writes:
         state: What the writes share.
     """
 
-    def __init__(self, store: State, budget: Budget, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: State,
+        budget: Budget,
+        now: Callable[[], float],
+        until: datetime | None = None,
+    ) -> None:
         self._store = store
+        self._until = until
         self.approvals: Approvals = Approvals(store)
         self.state: ToolkitState = ToolkitState(store, budget, now)
         self.duplicates: Duplicates = self.state.duplicates
@@ -98,6 +105,7 @@ class Writes:
         self, call: ToolCall, operation: str, arguments: Arguments, approve: Approve | str | None
     ) -> PreviewFlow:
         """Make a write, if it is approved; answer at once if it may have happened before."""
+        self._refuse_when_over()
         write = self._writes[operation]
         if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
@@ -136,6 +144,7 @@ class Writes:
             )
             if answer is None:
                 yield from plan.check()
+                self._refuse_when_over()  # the person may have decided after the end
                 self._mark_sent(registered, plan, hold)
         finally:
             if not call.is_sent:
@@ -144,6 +153,11 @@ class Writes:
         if answer is not None:
             return answer
         return (yield from self._send(registered, plan, hold))
+
+    def _refuse_when_over(self) -> None:
+        """Raise `RefusedError` if the time in which writes are allowed is over."""
+        if self._until is not None and self.state.now() >= self._until.timestamp():
+            raise RefusedError("too_late", self._until.isoformat())
 
     def _mark_sent(self, registered: Registered, plan: WritePlan, hold: Hold) -> None:
         """Register a write that may happen from here on, even if the process ends."""

@@ -19,6 +19,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -151,6 +152,8 @@ def serve(
     writes: bool = False,
     spend_limit: Mapping[str, str] | None = None,
     penalty_limit: Mapping[str, str] | None = None,
+    per_booking: Mapping[str, str] | None = None,
+    until: datetime | None = None,
     token_file: Path | None = None,
     audit: Path | None = None,
     state: Path | None = None,
@@ -167,6 +170,8 @@ def serve(
         writes: Whether to offer the tools that change something.
         spend_limit: The most that all bookings together may cost, by currency.
         penalty_limit: The most that cancelling one booking may cost, by currency.
+        per_booking: The most that one booking may cost, by currency.
+        until: When writes end, like `Toolkit`.
         token_file: The file that holds the token.
         audit: A private file to which the record of each call is appended as a line of JSON.
         state: A private file that keeps what was shown, spent and done for other processes.
@@ -188,6 +193,8 @@ def serve(
             writes=writes,
             spend_limit=spend_limit,
             penalty_limit=penalty_limit,
+            per_booking=per_booking,
+            until=until,
             audit=audit_file,
             state=state,
             travellers=travellers,

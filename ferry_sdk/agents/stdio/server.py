@@ -120,6 +120,7 @@ _DEPARTURES_TEMPLATE: Final = ResourceTemplate(
 
 _TRIPS_TOOL: Final = tool_name(FIND_TRIPS.operation)
 _PLACES_TOOL: Final = tool_name(FIND_PLACES.operation)
+_BOOKING_TOOL: Final = tool_name(BookingsGroup.get)
 _CREATE_TOOL: Final = tool_name(BookingsGroup.create)
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
@@ -165,7 +166,7 @@ class _RequestHandler:
     async def _call_without_question(
         self, context: Context, tool: str, arguments: dict[str, Any]
     ) -> CallToolResult:
-        progress = asyncio.create_task(_report_progress(context, tool))
+        progress = asyncio.create_task(_report_progress(context, tool, arguments.get("wait")))
         try:
             answer = await self._toolkit.call(tool, arguments)
         finally:
@@ -278,13 +279,21 @@ class _RequestHandler:
         )
 
 
-async def _report_progress(context: Context, tool: str) -> None:
-    """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
+async def _report_progress(context: Context, tool: str, wait: object) -> None:
+    """Report the seconds of a search or a wait, until it is cancelled.
+
+    The host gets the reports if it has sent a token for them.
+    """
+    if tool == _TRIPS_TOOL:
+        longest, text = SECONDS, "Asking the ferry companies"
+    elif tool == _BOOKING_TOOL and isinstance(wait, int):
+        longest, text = float(wait), "Waiting for the tickets"
+    else:
+        return
+
     with suppress(Exception):  # the host is gone
-        if tool != _TRIPS_TOOL:
-            return
-        for seconds in range(1, int(SECONDS)):
-            await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
+        for seconds in range(1, int(longest)):
+            await context.session.report_progress(seconds, longest, text)
             await asyncio.sleep(1)
 
 

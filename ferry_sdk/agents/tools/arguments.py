@@ -78,6 +78,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "out_time": "Earliest departure, HH:MM, local to the port.",
     "provider_id": "The id of a sailing's provider, as `availability_search` shows it.",
     "travellers": "All travellers, by the handles that `travellers_list` shows.",
+    "wait": "Seconds to wait for the tickets, at most 60.",
 }
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _FIELD_TEXTS: Final[Mapping[object, Mapping[str, str]]] = {
@@ -135,9 +136,11 @@ _HANDLES: Final[Any] = (
     Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
     Field(description=_TEXTS["travellers"]),
 )
+_WAIT: Final = Annotated[int, Strict(), Field(ge=0, le=60)]
 TOOLKIT_ARGUMENTS: Final[Mapping[str, Any]] = {
     "contains": (_SHORT_TEXT, Field(None, description=_TEXTS["contains"])),
     "detail": (Literal["short", "full"], Field("short", description=_TEXTS["detail"])),
+    "wait": (_WAIT, Field(0, description=_TEXTS["wait"])),
     "confirmation_code": (_SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])),
 }
 """The arguments of a tool that are not its method's; see `Arguments`."""

@@ -60,6 +60,7 @@ class ToolRow:
         is_read: Whether it changes nothing.
         is_destructive: Whether its change cannot be undone.
         is_planned: Whether it makes several reads, and has a view of its own.
+        may_wait: Whether it has the argument `wait`.
         needs_journal: Whether the client has to have a journal.
     """
 
@@ -71,6 +72,7 @@ class ToolRow:
     is_read: bool
     is_destructive: bool = False
     is_planned: bool = False
+    may_wait: bool = False
     needs_journal: bool = False
 
 
@@ -80,6 +82,7 @@ def _tool_of_method(
     *,
     arguments: Callable[..., Any] | None = None,
     is_destructive: bool = False,
+    may_wait: bool = False,
 ) -> ToolRow:
     operation = operation_of(method)
     return ToolRow(
@@ -89,6 +92,7 @@ def _tool_of_method(
         text=text,
         is_read=SAFETY[operation].is_read,
         is_destructive=is_destructive,
+        may_wait=may_wait,
     )
 
 
@@ -131,11 +135,11 @@ JOURNEY_ROWS: Final = (
         BookingsGroup.get,
         "Read a booking: its stage, price and tickets. Call it for a booking that the user names. "
         "`next_actions` names the tools that come next.",
+        may_wait=True,
     ),
     _tool_of_method(
         BookingsGroup.cancel_fee,
-        "Return what cancelling a booking or a ticket now would cost. Tell the user the fee before "
-        "you cancel.",
+        "Return what cancelling a booking or a ticket now would cost.",
     ),
     _tool_of_method(
         BookingsGroup.cancel,
@@ -146,13 +150,11 @@ JOURNEY_ROWS: Final = (
     CHANGE_BOOKING,
     _tool_of_method(
         TicketsGroup.get,
-        "Read one ticket: its status, times and boarding time. `bookings_get` lists the tickets of "
-        "a booking.",
+        "Read one ticket of a booking: its status, times and boarding time.",
     ),
     _tool_of_method(
         TicketsGroup.pdf,
-        "Return the address of the boarding voucher of a ticket, for the user. If there is none, "
-        "it is not ready yet, or comes by e-mail.",
+        "Return the address of the boarding voucher of a ticket, for the user.",
     ),
 )
 """The tools that are enough for most conversations; they are listed first."""
@@ -178,7 +180,7 @@ _MORE_ROWS: Final = (
 )
 
 EXCLUDED: Final[Mapping[Method, str]] = {
-    BookingsGroup.wait: "an agent polls by calling again; it does not block",
+    BookingsGroup.wait: "bookings.get has the argument wait",
     TicketsGroup.wait_pdf: "an agent polls by calling again; it does not block",
     TicketsGroup.cancel_fee: "bookings.cancel_fee takes a ticket too",
     TicketsGroup.save_pdf: "an agent writes no files",

@@ -88,12 +88,14 @@ class Arguments:
         values: The keyword arguments of the client's method.
         detail: How much of the result is shown.
         contains: The text that shown records contain; None: all records are shown.
+        wait: How many seconds to wait for the tickets of a booking.
         confirmation_code: The code, if there is one.
     """
 
     values: dict[str, Any] = field(repr=False)
     detail: Detail = "short"
     contains: str | None = None
+    wait: int = 0
     confirmation_code: str | None = field(default=None, repr=False)
 
 
@@ -180,6 +182,8 @@ class Tool:
         # A full view shows the travellers, so there is none where handles hide them.
         if self.is_read and not self._by_handle and has_full_view(self._record):
             more.append("detail")
+        if self._row.may_wait:
+            more.append("wait")
         if has_code:
             more.append("confirmation_code")
         return model_of(

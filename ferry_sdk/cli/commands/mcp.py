@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from ferry_sdk.cli.terminal.options import (
+    MOMENT_FORMATS,
     OptionalJournalUrl,
     open_journal,
     option,
@@ -35,6 +37,14 @@ def _parse_limit(value: str) -> Limit:
     return Limit(currency.upper(), str(parse_amount(amount)))
 
 
+def _parse_price(value: str) -> Limit:
+    """Parse a price such as 200 EUR; raise ValueError otherwise."""
+    amount, _, currency = value.strip().partition(" ")
+    if len(currency) != len("EUR") or not currency.isalpha():
+        raise ValueError("use the form 200 EUR")
+    return Limit(currency.upper(), str(parse_amount(amount)))
+
+
 _Limits = Annotated[list[Limit] | None, option("EUR=500", parse=_parse_limit)]
 _File = Annotated[Path | None, option("FILE")]
 
@@ -48,6 +58,8 @@ class ServerOptions:
         writes: Also offer tools that book and cancel.
         spend_limit: The most that all bookings may cost; repeatable.
         penalty_limit: The most that cancelling a booking may cost; repeatable.
+        per_booking: The most that one booking may cost; repeatable.
+        until: Refuse to book and cancel from this moment on.
         token_file: File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.
         audit: Append a line of JSON for each call to this private file.
         state: Keep ids, spending and writes here for other processes.
@@ -58,6 +70,8 @@ class ServerOptions:
     writes: Annotated[bool, typer.Option("--writes")] = False
     spend_limit: _Limits = None
     penalty_limit: _Limits = None
+    per_booking: Annotated[list[Limit] | None, option("'200 EUR'", parse=_parse_price)] = None
+    until: Annotated[datetime | None, option("MOMENT", formats=MOMENT_FORMATS)] = None
     token_file: Annotated[Path | None, option("PATH")] = None
     audit: _File = None
     state: _File = None
@@ -84,6 +98,7 @@ def mcp(*, options: ServerOptions) -> None:
             "tools": _parse_tools(options.tools),
             "spend_limit": dict(options.spend_limit or ()) or None,
             "penalty_limit": dict(options.penalty_limit or ()) or None,
+            "per_booking": dict(options.per_booking or ()) or None,
             "journal": record,
             "travellers": {f"t{number}": who for number, who in enumerate(party, 1)} or None,
         }

@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.options import option
-
-_MOMENT_FORMATS = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
+from ferry_sdk.cli.terminal.options import MOMENT_FORMATS, option
 
 
 def _check_moment(moment: datetime | None) -> datetime | None:
@@ -24,7 +22,7 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
-_Now = Annotated[datetime | None, option("MOMENT", formats=_MOMENT_FORMATS, callback=_check_moment)]
+_Now = Annotated[datetime | None, option("MOMENT", formats=MOMENT_FORMATS, callback=_check_moment)]
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOMENT_FORMATS: Final = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
+"""The forms of an option for a moment, such as ``2026-12-01T18:00+01:00``."""
+
 
 def option(
     metavar: str,
