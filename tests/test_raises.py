@@ -20,14 +20,25 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from functools import partial
 from itertools import chain
+from types import SimpleNamespace
 
 import pytest
 
 import ferry_sdk as sdk
-from ferry_sdk import aftersales, agents, conformance, correlation, notebook, orders, sandbox, scan
+from ferry_sdk import (
+    aftersales,
+    agents,
+    conformance,
+    correlation,
+    notebook,
+    offers,
+    orders,
+    sandbox,
+    scan,
+)
 from ferry_sdk._engine.limiter import RateRequest, current_request
 from ferry_sdk.journal import Journal
 from tests.support.operations import OPERATIONS, arguments
@@ -404,6 +415,8 @@ def travellers(world):
 
 def charts(world):
     yield partial(notebook.fares_by_day, [7])
+    in_two_currencies = [SimpleNamespace(currency="EUR"), SimpleNamespace(currency="TND")]
+    yield partial(notebook.prices_over_time, in_two_currencies)
     with not_installed("matplotlib"):
         for chart in notebook.__all__:
             yield partial(getattr, notebook, chart)
@@ -628,6 +641,42 @@ def services(world):
     yield partial(service.mcp.set, reply="slow")
 
 
+def watches_of_offers(world):
+    wish = partial(
+        offers.Wish,
+        "Tarifa",
+        "MATNG",
+        days=(DAY, DAY),
+        passengers=TRAVELLERS,
+        rules=[offers.Opens()],
+    )
+    yield partial(offers.Wish, 7, "MATNG", **wish.keywords)
+    yield partial(offers.Below, 9.5, "EUR")
+    yield partial(offers.Drop)
+    yield partial(offers.Opens, 7)
+
+    offers.add(world.journal, wish(), key="w")
+    watch = partial(offers.watch, deadline=60, every=timedelta(hours=1), max_calls="9/hour")
+    for journal in (7, world.ruined):
+        yield partial(offers.add, journal, wish(), key="w")
+        yield partial(offers.remove, journal, "w")
+        yield partial(offers.wishes, journal)
+        yield partial(watch, world.ferry, journal)
+        yield partial(offers.history, journal, "Tarifa", "MATNG")
+    yield partial(watch, world.stranger, world.journal)
+
+
+def histories(world):
+    ports = {"A": "Tunis (La Goulette)", "B": "Tunis (Rades)"}
+    world.journal.offers.save_searches(datetime.now(timezone.utc), [], ports)
+    yield partial(offers.history, world.journal, "Tunis", "Tarifa")
+
+    history = offers.history(world.journal, "Tarifa", "MATNG")
+    yield partial(history.to_frame, money="coins")
+    with not_installed("pandas"):
+        yield partial(history.to_frame)
+
+
 AREAS = {
     "client": (
         [
@@ -671,6 +720,7 @@ AREAS = {
             toolkits,
         ],
     ),
+    "offers": (["offers"], [watches_of_offers, histories]),
     "services": (["sandbox", "scan"], [services, scans]),
 }
 """The pages of the reference, and the functions whose calls fail in order."""
@@ -692,7 +742,7 @@ def test_page_with_errors_is_in_an_area():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("area", mostly_long(["writes", "client", "services"]))
+@pytest.mark.parametrize("area", mostly_long(["writes", "client", "offers", "services"]))
 def test_call_raises_what_it_names(area, world):
     """Each call of an area raises all errors that its docstring names, and no other."""
     pages, sources = AREAS[area]

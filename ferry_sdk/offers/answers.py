@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.offers.events import FoundTrip
-from ferry_sdk.offers.history import StoredAnswer, StoredSailing
+from ferry_sdk.offers.price_history import StoredAnswer, StoredSailing
 from ferry_sdk.offers.rules import (
     Answer,
     Below,
@@ -35,7 +35,7 @@ from ferry_sdk.offers.rules import (
     judge,
 )
 from ferry_sdk.offers.searches import WishSearch
-from ferry_sdk.offers.wishes import Wish, parse_wish
+from ferry_sdk.offers.wish import Wish, parse_wish
 from ferry_sdk.planning.trips import FoundSailing, Trip, one_way
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.types import AnswerRecord, Judgement, OfferEventRecord, WishState

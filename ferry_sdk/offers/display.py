@@ -9,7 +9,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.notebook.html import Markup, bar, card, note, table
 
 if TYPE_CHECKING:
-    from ferry_sdk.offers.history import PriceHistory
+    from ferry_sdk.offers.price_history import PriceHistory
 
 _ROWS = 30
 """The rows of the table. Notebooks stay readable and small."""

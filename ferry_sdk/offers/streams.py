@@ -18,7 +18,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.inputs import elements_of
 from ferry_sdk.offers.events import OfferEvent
 from ferry_sdk.offers.watcher import OfferWatcher
-from ferry_sdk.offers.wishes import check_key, store_of
+from ferry_sdk.offers.wish import check_key, store_of
 from ferry_sdk.planning.results import SearchReport
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from ferry_sdk.models.travellers import first_day_possible
 from ferry_sdk.offers.answers import SeenAnswer
 from ferry_sdk.offers.events import ENDED, OfferEvent, event_of
 from ferry_sdk.offers.searches import WishSearch, parse_search
-from ferry_sdk.offers.wishes import parse_wish
+from ferry_sdk.offers.wish import parse_wish
 from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.results import (
     AskedSearch,

@@ -9,7 +9,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
 from ferry_sdk.cli.terminal.output import members_of, moment, note, print_json, print_table
 from ferry_sdk.cli.trips.options import ARRIVE, DEPART
-from ferry_sdk.offers.history import party_text
+from ferry_sdk.offers.price_history import party_text
 
 
 def show_history(

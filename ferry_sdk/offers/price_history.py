@@ -18,7 +18,7 @@ from ferry_sdk.errors import InvalidInputError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.offers.searches import Person
-from ferry_sdk.offers.wishes import store_of
+from ferry_sdk.offers.wish import store_of
 from ferry_sdk.planning.names import PlaceIndex
 from ferry_sdk.resources.arguments import ReservationTypeName
 
