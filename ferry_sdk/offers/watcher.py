@@ -230,6 +230,7 @@ class OfferWatcher:
             records = yield from _run(find, now, self._keys)
             if not records:
                 return
+
             looked_up: list[tuple[WishRecord, list[SearchRecord]]] = []
             ports: dict[str, str] = {}
             for record in records:
@@ -241,11 +242,13 @@ class OfferWatcher:
                     if failure_kind(error) is not None:  # the catalogues cannot be read now
                         self._look_up_at = now + _LOOK_UP_PAUSE
                         break
-                    wish_searches = []
+                    wish_searches = []  # such a wish is looked up again in a day
+
                 looked_up.append((record, [search.to_record() for search in wish_searches]))
                 for search in wish_searches:
                     ports[search.depart_code] = search.depart_name
                     ports[search.arrive_code] = search.arrive_name
+
             yield from _run(self._store.save_searches, now, looked_up, ports)
             if len(looked_up) < len(records):
                 return
