@@ -194,7 +194,12 @@ class _WriteSteps(Generic[T]):
 
         def lead() -> Flow[Result[T]]:
             state.is_in_doubt = False
-            return (yield from steps())
+            try:
+                return (yield from steps())
+            except FerryError as failure:
+                # Before it is shared: another caller copies it at once.
+                self.context.describe(failure, self.operation.name)
+                raise
 
         state.is_in_doubt = True  # another caller's request for the same may be on its way
         try:

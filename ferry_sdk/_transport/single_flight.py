@@ -98,7 +98,9 @@ class SharedCall:
         self._end(key)
 
     def _end(self, key: Hashable) -> None:
-        _shared_calls.pop(key, None)
+        # If `complete` is interrupted, `fail` comes here again. Others may have started since.
+        if _shared_calls.get(key) is self:
+            _shared_calls.pop(key, None)
         self.result.ended.set()
 
 

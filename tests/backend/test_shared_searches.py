@@ -1,5 +1,6 @@
 """Equal searches at the same time are one request, and each caller may leave the others."""
 
+import gc
 import json
 from functools import partial
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from ferry_sdk import (
     AsyncFerry,
     AvailabilityError,
+    ConnectionFailedError,
     Ferry,
     FerryError,
     RateLimitError,
@@ -19,12 +21,14 @@ from ferry_sdk import (
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.mcp import McpGroup
 from tests.backend.children import Child
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.backend.test_cancellation import interrupted
 from tests.support.both import Waiting
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import examples, mostly_long
 from tests.support.trip import DAY, TRAVELLERS, search_arguments
@@ -417,6 +421,26 @@ class TestAllLeave:
         for call in at_once(*[partial(by_rest, ferry)] * 3):
             assert type(call.error()) is RequestTimeoutError
         eventually(lambda: len(closed) == service.accepted)
+
+
+def test_call_that_nobody_makes_has_ended():
+    """Its caller was interrupted where it could not end the call."""
+    call = SharedCall()
+    assert join_or_start("search", call) is None
+    joined = join_or_start("search", SharedCall())
+    del call
+    gc.collect()
+    assert joined.has_ended
+    assert caught(ConnectionFailedError, joined.outcome).outcome == "unknown"
+
+
+def test_ended_call_leaves_a_later_one_alone():
+    first, second = SharedCall(), SharedCall()
+    join_or_start("search", first)
+    first.complete("search", None)
+    join_or_start("search", second)
+    first.fail("search", KeyboardInterrupt())
+    assert join_or_start("search", SharedCall()) is second.result
 
 
 # The key of a search
