@@ -178,6 +178,7 @@ class OrderRecord:
         entry_id: The entry of the last write that was begun for it; None if its outcome is part
             of `content`.
         is_finished: Whether nothing that was begun is left to do.
+        frees_key: Whether its idempotency key may be used for another order.
         revision: How often it was saved: only the program that read the last revision can save
             the next one.
         created_at: When it was recorded, UTC.
@@ -192,6 +193,7 @@ class OrderRecord:
     revision: int = 0
     created_at: datetime | None = None
     entry: JournalEntry | None = None
+    frees_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -556,17 +556,13 @@ class Journal:
         """
         return self._use("read", orders.load, order_id, only_unfinished=only_unfinished)
 
-    def save_order(self, order: OrderRecord, *, frees_key: bool = False) -> None:
+    def save_order(self, order: OrderRecord) -> None:
         """Save an order of `ferry_sdk.orders`, as its next revision.
-
-        Args:
-            order: The order.
-            frees_key: Whether its idempotency key may be used for another order.
 
         Raises:
             JournalError: The change cannot be committed, or another program has saved the order.
         """
-        self._use("write", orders.save, order, frees_key=frees_key)
+        self._use("write", orders.save, order)
 
     @property
     def offers(self) -> OfferStore:

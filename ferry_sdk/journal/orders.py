@@ -62,18 +62,13 @@ def begin(
     return entry_id
 
 
-def save(connection: Connection, order: OrderRecord, *, frees_key: bool) -> None:
+def save(connection: Connection, order: OrderRecord) -> None:
     """Insert an order of revision 0, or replace the revision that was read.
-
-    Args:
-        connection: Where to save it.
-        order: The order.
-        frees_key: Whether its idempotency key may be used again.
 
     Raises:
         JournalError: Another program has saved the order.
     """
-    if frees_key:
+    if order.frees_key:
         with exclusive_transaction(connection):
             _save(connection, order, order.entry_id)
             idempotency.release(connection, order.id)

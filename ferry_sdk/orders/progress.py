@@ -162,7 +162,7 @@ class Progress:
         """The order as it stands."""
         return Order(self.id, self.kind, tuple(self.parts))
 
-    def record(self, *, is_finished: bool = False) -> OrderRecord:
+    def record(self, *, is_finished: bool = False, frees_key: bool = False) -> OrderRecord:
         """Return what is to be on record."""
         return OrderRecord(
             id=self.id,
@@ -171,13 +171,13 @@ class Progress:
             entry_id=self.entry_id,
             is_finished=is_finished,
             revision=self.revision,
+            frees_key=frees_key,
         )
 
     def save(self, *, is_finished: bool = False, frees_key: bool = False) -> Flow[None]:
         """Put the order on record: before its step begins or goes on, and after it."""
-        record = self.record(is_finished=is_finished)
-        save = partial(self.journal.save_order, record, frees_key=frees_key)
-        yield from RunBlocking(save, self.until)
+        record = self.record(is_finished=is_finished, frees_key=frees_key)
+        yield from RunBlocking(partial(self.journal.save_order, record), self.until)
         self.revision += 1
 
     def finish(self) -> Flow[Order]:

@@ -26,7 +26,7 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.mcp import McpGroup
 from tests.backend.children import Child
 from tests.backend.gathering import UnderWay, at_once, eventually
-from tests.backend.test_cancellation import interrupted
+from tests.backend.stops import interrupted
 from tests.support.both import Waiting
 from tests.support.exchanges import caught
 from tests.support.hold import Hold

@@ -47,9 +47,8 @@ class MemoryJournal:
             replace(order, entry=self.entries.get(order.entry_id or "")) for order in orders
         )
 
-    def save_order(self, order, *, frees_key=False):
-        """Save an order; no order of these tests has a key."""
-        del frees_key
+    def save_order(self, order):
+        """Save an order."""
         self.tick()
         self._save(order, order.entry_id)
         self.tick()

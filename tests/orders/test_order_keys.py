@@ -30,8 +30,8 @@ class KeyedRecords:
     def end(self, entry_id, state, details=None):
         return self._at_moments(self._journal.end, entry_id, state, details)
 
-    def save_order(self, record, **options):
-        return self._at_moments(self._journal.save_order, record, **options)
+    def save_order(self, record):
+        return self._at_moments(self._journal.save_order, record)
 
     def load_orders(self, order_id=None, **options):
         return self._journal.load_orders(order_id, **options)
@@ -40,9 +40,9 @@ class KeyedRecords:
         """Record the write of another program."""
         return self._journal.begin(intent)
 
-    def _at_moments(self, function, *arguments, **options):
+    def _at_moments(self, function, *arguments):
         self._tick()
-        result = function(*arguments, **options)
+        result = function(*arguments)
         self._tick()
         return result
 

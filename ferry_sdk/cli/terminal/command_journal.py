@@ -20,10 +20,10 @@ class CommandJournal(Journal):
             self._order_id = order.id
         return super().begin(intent, order)
 
-    def save_order(self, order: OrderRecord, *, frees_key: bool = False) -> None:
+    def save_order(self, order: OrderRecord) -> None:
         """Save an order."""
         self._order_id = order.id
-        super().save_order(order, frees_key=frees_key)
+        super().save_order(order)
 
     def possible_write(self) -> JournalEntry | OrderRecord | None:
         """Return the command's order, or its write if it is done or may have happened."""
