@@ -26,7 +26,7 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.mcp import McpGroup
 from tests.backend.children import Child
 from tests.backend.gathering import UnderWay, at_once, eventually
-from tests.backend.stops import interrupted
+from tests.backend.stops import ctrl_c
 from tests.support.both import Waiting
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
@@ -325,7 +325,7 @@ class TestLeaving:
             return call(ferry)
 
         follower = UnderWay(follow)
-        with interrupted(lambda: joined):
+        with ctrl_c(lambda: joined):
             call(ferry.with_options(deadline=deadline))
         eventually(lambda: hold.held == 2)
         hold.release()
