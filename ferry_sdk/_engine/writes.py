@@ -76,7 +76,8 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
     if write.idempotency_key is not None:
         return steps.send_for_key()
 
-    steps.check_expiries()
+    if write.expiries:
+        steps.check_expiries()
     if write.guard is None:
         return steps.deduplicate(steps.send)
     return steps.send_guarded(write.guard)

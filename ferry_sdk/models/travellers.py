@@ -247,9 +247,14 @@ def age_of(traveller: Mapping[str, Any], day: date) -> int | None:
     return traveller.get("age") if born is None else age_on(born, day)
 
 
-def first_day_possible(now: datetime | None = None) -> date:
-    """Return the day of a moment, or today, in the time zone where it is earliest."""
-    return (now or datetime.now(_EARLIEST)).astimezone(_EARLIEST).date()
+def first_day_possible() -> date:
+    """Return today, in the time zone where it is earliest."""
+    return datetime.now(_EARLIEST).date()
+
+
+def first_day_at(moment: datetime) -> date:
+    """Return the day of a moment, in the time zone where it is earliest."""
+    return moment.astimezone(_EARLIEST).date()
 
 
 _ASSESSED: Final = ("birth_date", "age", "type", "gender", "doc_number", "doc_expiration")

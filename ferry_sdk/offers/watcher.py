@@ -44,7 +44,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.records import Records
-from ferry_sdk.models.travellers import first_day_possible
+from ferry_sdk.models.travellers import first_day_at
 from ferry_sdk.offers.answers import SeenAnswer
 from ferry_sdk.offers.events import ENDED, OfferEvent, event_of
 from ferry_sdk.offers.searches import WishSearch, parse_search
@@ -188,7 +188,7 @@ class OfferWatcher:
     def _claim_request(self, most: int) -> ClaimRequest:
         return ClaimRequest(
             now=self._now(),
-            first_day=first_day_possible(self._clock.now()),
+            first_day=first_day_at(self._clock.now()),
             every=self._every,
             most_an_hour=self._most_an_hour,
             most=most,
@@ -209,7 +209,7 @@ class OfferWatcher:
 
     def _end_wishes(self) -> Flow[None]:
         """End the wishes whose last day has passed; once a day, there may be some."""
-        first_day = first_day_possible(self._clock.now())
+        first_day = first_day_at(self._clock.now())
         if first_day == self._first_day:
             return
         seen_at = self._clock.now()

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timezone
+from itertools import count
 from typing import Final, cast
 
 from ferry_sdk._engine.validation import flag
@@ -244,14 +245,14 @@ def to_sequence(
 
 
 def key_for(
-    key: str | None,
+    key: str,
     chosen: Sequence[Values],
     passengers: Sequence[Passenger | PassengerDict | Traveller],
     *,
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
-) -> IdempotencyKey | None:
-    """Return an idempotency key with what makes a booking the same; None without a key.
+) -> IdempotencyKey:
+    """Return an idempotency key with what makes a booking the same.
 
     The travellers are as the caller gave them: their ages and types on the day of the first sailing
     may change from one call to the next. The fare, the place and the price are left out.
@@ -266,12 +267,10 @@ def key_for(
     Raises:
         InvalidInputError: The key is invalid.
     """
-    if key is None:
-        return None
-
+    listed = elements_of(passengers, "passengers")
     booking: dict[str, object] = {
         "sailings": [_sailing_of(selection) for selection in chosen],
-        "passengers": _parse_passengers(elements_of(passengers, "passengers")),
+        "passengers": list(map(_parse_passenger, listed, count())),
     }
     if vehicle is not None:
         booking["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
@@ -312,7 +311,7 @@ def _party(
             one; `field` names it.
     """
     listed = elements_of(passengers, "passengers")
-    party = _parse_passengers(listed)
+    party = list(map(_parse_passenger, listed, count()))
 
     bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
@@ -337,15 +336,11 @@ def _party(
     return party
 
 
-def _parse_passengers(listed: Sequence[object]) -> list[Values]:
-    """Return the values of each passenger that are given, as new dicts."""
-    party: list[Values] = []
-    for index, value in enumerate(listed):
-        if isinstance(value, Traveller):
-            party.append(drop_none(vars(value)))
-        else:
-            party.append(values_of(Passenger, value, "passengers", index=index))
-    return party
+def _parse_passenger(value: object, index: int) -> Values:
+    """Return the values of a passenger that are given, as a new dict."""
+    if isinstance(value, Traveller):
+        return drop_none(vars(value))
+    return values_of(Passenger, value, "passengers", index=index)
 
 
 def _complete(

@@ -36,6 +36,7 @@ from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, read_fee, total_guard
 from ferry_sdk.resources.read_back import change, read_back_created, read_booking
+from ferry_sdk.types import IdempotencyKey
 
 _CREATED: Final = Record(BookingCreated)
 
@@ -108,22 +109,25 @@ class BookingsGroup(Resource):
             ```
         """
         chosen = bodies.selections(availabilities)
-        party = bodies.to_sequence(passengers)
+        key: IdempotencyKey | None = None
+        if idempotency_key is not None:
+            passengers = bodies.to_sequence(passengers)
+            key = bodies.key_for(
+                idempotency_key,
+                chosen,
+                passengers,
+                vehicle=vehicle,
+                contact=contact,
+            )
+
         body = bodies.booking(
             chosen,
-            party,
+            passengers,
             reservation_type=reservation_type,
             vehicle=vehicle,
             contact=contact,
         )
         content = encode_json(body)
-        key = bodies.key_for(
-            idempotency_key,
-            chosen,
-            party,
-            vehicle=vehicle,
-            contact=contact,
-        )
         write: Write[BookingCreated] = Write(
             content,
             {},

@@ -43,6 +43,7 @@ from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
 from ferry_sdk.resources.bodies import SearchArguments
 from ferry_sdk.resources.read_back import change, read_back_created, read_ticket
+from ferry_sdk.types import IdempotencyKey
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "confirm_booking": ("id", "booking_id"),
@@ -154,10 +155,20 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = [] if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
-        party = bodies.to_sequence(passengers)
+        key: IdempotencyKey | None = None
+        if idempotency_key is not None:
+            passengers = bodies.to_sequence(passengers)
+            key = bodies.key_for(
+                idempotency_key,
+                chosen or [by_id],
+                passengers,
+                vehicle=vehicle,
+                contact=contact,
+            )
+
         booking = bodies.booking(
             chosen,
-            party,
+            passengers,
             reservation_type=reservation_type,
             vehicle=vehicle,
             contact=contact,
@@ -167,13 +178,6 @@ class McpGroup(Resource):
         identity = by_id | booking
         body = identity | {"passengers": bodies.mcp_passengers(booking["passengers"])}
         call = Mcp.tool("create_booking", body)
-        key = bodies.key_for(
-            idempotency_key,
-            chosen or [by_id],
-            party,
-            vehicle=vehicle,
-            contact=contact,
-        )
         write: Write[BookingCreated] = Write(
             identity,
             {},

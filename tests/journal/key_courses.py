@@ -10,6 +10,7 @@ from ferry_sdk import ConnectionFailedError, JournalError
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.flow import run
+from ferry_sdk._engine.sending import SendState
 from ferry_sdk.resources.bookings import BookingsGroup
 from tests.engine.courses import Choices
 from tests.engine.replies import booking, reply
@@ -229,7 +230,7 @@ class Course:
         return result
 
     def _read(self, effect):
-        effect.is_handed_over = True
+        effect.state = SendState.HANDED_OVER
         if self._choose(*ENDS_OF_READ) == "lost":
             raise ConnectionFailedError("reset", outcome="unknown")
         booking_id = effect.request.url.rpartition("/")[2]
@@ -242,7 +243,7 @@ class Course:
         _interrupt(end, "before")
         if end == "not sent":
             raise ConnectionFailedError("refused", outcome="not_sent")
-        effect.is_handed_over = True
+        effect.state = SendState.HANDED_OVER
         if end == "refused":
             return reply(409)
         if end == "late":

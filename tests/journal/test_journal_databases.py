@@ -13,6 +13,7 @@ from sqlalchemy.pool import StaticPool
 from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
+from ferry_sdk.journal.schema import metadata
 from tests.journal.intents import TRAVELLER, confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
 from tests.support.processes import run
@@ -148,12 +149,7 @@ def test_first_use_makes_the_tables(url):
     with Journal(url) as journal:
         journal.begin(intent())
         names = inspect(journal._engine).get_table_names()
-    assert set(names) == {
-        "ferry_journal",
-        "ferry_journal_about",
-        "ferry_journal_orders",
-        "ferry_journal_snapshots",
-    }
+    assert {*names} == {*metadata.tables}
 
 
 def test_later_use_keeps_the_entries(url, journal):
