@@ -135,11 +135,11 @@ def _details(
             return _ids_of(result_or_error, record)
 
         case "rejected":
-            refusal = result_or_error
-            if isinstance(refusal, AlreadyDoneError):
-                refusal = refusal.__cause__
-            if isinstance(refusal, APIError):
-                return OutcomeDetails(status_code=refusal.status_code, code=code_of(refusal))
+            api_error = result_or_error
+            if isinstance(api_error, AlreadyDoneError):
+                api_error = api_error.__cause__
+            if isinstance(api_error, APIError):
+                return OutcomeDetails(status_code=api_error.status_code, code=code_of(api_error))
             return OutcomeDetails()
 
         case "unknown":

@@ -235,11 +235,11 @@ def _reserve(connection: Connection, claimed: Sequence[SearchRecord], now: datet
         return
     mark = update(searches).where(searches.c.id == bindparam("search_id"))
     mark = mark.values(asked_at=bindparam("now"), may_be_repeated=True)
-    turns = [
+    asked = [
         {"search_id": search.id, "now": now + timedelta(microseconds=number)}
         for number, search in enumerate(claimed)
     ]
-    connection.execute(mark, turns)
+    connection.execute(mark, asked)
     counts_until = now + HOUR + CALL_TIME
     rows = [{"id": token_hex(16), "counts_until": counts_until} for _ in claimed]
     connection.execute(insert(counted_calls), rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -89,13 +88,14 @@ def event_of(record: OfferEventRecord) -> OfferEvent | None:
     if record.content == ENDED:
         return OfferEvent(record.id, record.key, "ended", record.seen_at)
 
-    trip = None
-    with suppress(ValueError):
-        found = _stored.validate_json(record.content)
+    found = _found_trip(record.content)
+    trip: Trip | None = None
+    if found is not None:
         trip = one_way(FoundSailing(found.sailing, found.search), found.reservation_type)
-    if trip is None or not trip.fares:
+    if found is None or trip is None or not trip.fares:
         logger.warning("event %s of wish %r is damaged: it is left out", record.id, record.key)
         return None
+
     return OfferEvent(
         id=record.id,
         key=record.key,
@@ -107,3 +107,11 @@ def event_of(record: OfferEventRecord) -> OfferEvent | None:
         currency=trip.currency,
         before=found.before,
     )
+
+
+def _found_trip(text: str) -> FoundTrip | None:
+    """Return what `FoundTrip.to_text` was made of; None if the text is damaged."""
+    try:
+        return _stored.validate_json(text)
+    except ValueError:
+        return None

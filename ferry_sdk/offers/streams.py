@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_AN_HOUR: Final = re.compile(r"([1-9][0-9]{0,8})/hour", re.ASCII)
 
 
-class _Watched:
+class _ReportedWatch:
     """What both iterators say of the searches so far."""
 
     _watcher: OfferWatcher
@@ -41,7 +41,7 @@ class _Watched:
         return f"<{type(self).__name__}: {self.report!r}>"
 
 
-class OfferWatch(_Watched, Iterator[OfferEvent]):
+class OfferWatch(_ReportedWatch, Iterator[OfferEvent]):
     """Events of wishes, until the deadline.
 
     An event counts as given when the next one is asked for, or when `close` is called. If the
@@ -69,7 +69,7 @@ class OfferWatch(_Watched, Iterator[OfferEvent]):
         self._events.close()
 
 
-class AsyncOfferWatch(_Watched, AsyncIterator[OfferEvent]):
+class AsyncOfferWatch(_ReportedWatch, AsyncIterator[OfferEvent]):
     """Events of wishes, until the deadline, for ``async for``.
 
     An event counts as given when the next one is asked for, or when `aclose` is called. If the
