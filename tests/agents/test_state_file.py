@@ -25,7 +25,6 @@ from tests.agents.agent import PASSENGERS, TRAVELLERS, ShortWay, approve_all, or
 from tests.agents.conftest import Checked
 from tests.support.hold import Hold
 from tests.support.processes import start
-from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.usefixtures("known_routes")
 WRITER = """
@@ -319,7 +318,10 @@ def empty(path):
 
 @pytest.mark.parametrize(
     "lose",
-    [pytest.param(Path.unlink, id="removed"), pytest.param(empty, id="emptied", marks=LONG)],
+    [
+        pytest.param(Path.unlink, id="removed"),
+        pytest.param(empty, id="emptied", marks=pytest.mark.slow),
+    ],
 )
 def test_a_lost_file_does_not_begin_anew(again, path, lose):
     again().book()

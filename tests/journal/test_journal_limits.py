@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
@@ -218,6 +219,17 @@ def test_connection_that_is_late_is_closed():
     assert time_limits.Dial(connect).wait(0) is None
     may_connect.set()
     assert late.is_closed.wait(20)
+
+
+def test_watch_of_a_connection_ends_in_time():
+    watch = time_limits.Watch(until=time.monotonic() + 60)
+    assert watch.end() is True
+
+
+def test_watch_of_a_broken_connection_says_so():
+    watch = time_limits.Watch(until=time.monotonic() + 60)
+    watch.decide()
+    assert watch.end() is False
 
 
 class LateConnection:
