@@ -111,8 +111,17 @@ CONFORMANCE: Stages = (
 )
 WATCH: Stages = (
     _named("aftersales/test", "watch_decisions", "watch_departures"),
-    _named("aftersales/test", "watch", "recipes"),
+    _named("aftersales/test", "watch", "watch_recipes"),
 )
+OFFERS: Stages = (
+    _named("offers/test", "rules", "offer_decisions"),
+    _named("offers/test", "offer_kills", "offer_watch", "histories"),
+)
+KEYS: Stages = (
+    ("tests/journal/test_idempotency_keys.py",),
+    ("tests/journal/test_key_courses.py", "tests/orders/test_order_keys.py"),
+)
+SHARED_READS: Stages = (("tests/backend/test_shared_searches.py",),)
 MCP: Stages = (
     _named("protocols/test", "lost_sessions", "tool_texts"),
     _named("protocols/test", "mcp_sessions", "mcp_envelopes"),
@@ -210,6 +219,12 @@ TESTS: dict[str, Stages] = {
     "scan/searches": SCAN,
     "scan/storage": SCAN,
     "scan/parts": SCAN,
+    "_engine/shared_reads": SHARED_READS,
+    "journal/idempotency": KEYS,
+    "journal/offers": OFFERS,
+    "offers/rules": OFFERS,
+    "offers/answers": OFFERS,
+    "offers/watcher": OFFERS,
     "aftersales/departures": WATCH,
     "aftersales/storage": WATCH,
     "aftersales/watcher": WATCH,
