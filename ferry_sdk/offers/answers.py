@@ -35,7 +35,7 @@ from ferry_sdk.offers.rules import (
     judge,
 )
 from ferry_sdk.offers.searches import WishSearch
-from ferry_sdk.offers.wish import Wish, parse_wish
+from ferry_sdk.offers.wish import Wish, allows_departure, parse_wish
 from ferry_sdk.planning.trips import FoundSailing, Trip, one_way
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.types import AnswerRecord, Judgement, OfferEventRecord, WishState
@@ -113,7 +113,7 @@ class SeenAnswer:
         self, wish: Wish, trips: Sequence[Trip], text: str | None
     ) -> tuple[list[FoundTrip], str]:
         """Return the trips for which the rules of a wish fire, and the new states."""
-        wanted = tuple(trip for trip in trips if wish.allows(trip.depart_at.time()))
+        wanted = tuple(trip for trip in trips if allows_departure(wish, trip.depart_at.time()))
         answer = Answer(wanted, is_complete=self.is_complete)
         before = _states_of(wish, text)
 

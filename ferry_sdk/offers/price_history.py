@@ -101,7 +101,7 @@ class PriceHistory(Sequence[Observation]):
 
         with Journal("sqlite:///ferry.db") as journal:
             history = offers.history(journal, "Genoa", "Tunis")
-            print(len(history), "observations")
+            print(len(history.to_frame()), "observations")
             # > 0 observations
         ```
     """

@@ -95,13 +95,6 @@ class Drop:
         object.__setattr__(self, "amount", amount)
         object.__setattr__(self, "currency", _currency(self.currency, amount))
 
-    def is_reached(self, highest: Decimal, price: Decimal) -> bool:
-        """Return whether a price is so much below the highest one."""
-        drop = Fraction(highest) - Fraction(price)  # exact, which `Decimal` is not in every context
-        if self.amount is not None:
-            return drop >= Fraction(self.amount)
-        return drop > 0 and drop * _WHOLE >= Fraction(highest) * Fraction(self.percent or _WHOLE)
-
 
 @dataclass(frozen=True, slots=True)
 class Opens:
@@ -120,16 +113,6 @@ class Opens:
         """Validate the argument."""
         if self.place is not None:
             text(self.place, "place")
-
-    def is_met_by(self, trip: Trip) -> bool:
-        """Return whether a trip has such a place."""
-        if self.place is None:
-            return True
-        wanted = self.place.casefold()
-        return any(
-            wanted in {place.type.casefold(), place.code.casefold()}
-            for place in trip.outward.places
-        )
 
 
 Rule = Below | Drop | Opens
@@ -217,7 +200,7 @@ def _judge_drop(rule: Drop, state: RuleState, answer: Answer) -> Verdict:
         return Verdict(state)
     highest = state.price
     seen = RuleState(price=trip.price, currency=trip.currency)
-    if highest is not None and rule.is_reached(highest, trip.price):
+    if highest is not None and _is_reached(rule, highest, trip.price):
         after = seen if answer.is_complete else replace(seen, price=None)
         return Verdict(after, trip, before=highest)
     if answer.is_complete and (highest is None or trip.price > highest):
@@ -226,7 +209,7 @@ def _judge_drop(rule: Drop, state: RuleState, answer: Answer) -> Verdict:
 
 
 def _judge_opens(rule: Opens, state: RuleState, answer: Answer) -> Verdict:
-    trip = next((trip for trip in answer.trips if rule.is_met_by(trip)), None)
+    trip = next((trip for trip in answer.trips if _is_met_by(rule, trip)), None)
     if trip is None:
         return Verdict(RuleState(is_armed=True) if answer.is_complete else state)
     if state.is_armed:
@@ -240,3 +223,21 @@ def _currency(currency: object, amount: Decimal) -> str:
     if code is None:
         raise InvalidInputError("expected a currency, such as EUR", field="currency")
     return code
+
+
+def _is_reached(rule: Drop, highest: Decimal, price: Decimal) -> bool:
+    """Return whether a price is so much below the highest one."""
+    drop = Fraction(highest) - Fraction(price)  # exact, which `Decimal` is not in every context
+    if rule.amount is not None:
+        return drop >= Fraction(rule.amount)
+    return drop > 0 and drop * _WHOLE >= Fraction(highest) * Fraction(rule.percent or _WHOLE)
+
+
+def _is_met_by(rule: Opens, trip: Trip) -> bool:
+    """Return whether a trip has a place of the rule."""
+    if rule.place is None:
+        return True
+    wanted = rule.place.casefold()
+    return any(
+        wanted in {place.type.casefold(), place.code.casefold()} for place in trip.outward.places
+    )

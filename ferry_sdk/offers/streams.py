@@ -47,6 +47,26 @@ class OfferWatch(_ReportedWatch, Iterator[OfferEvent]):
     An event counts as given when the next one is asked for, or when `close` is called. If the
     iterator is dropped, or a ``with`` block ends by an error, the next watch gives the last event
     again.
+
+    Example:
+        ```python
+        from datetime import timedelta
+
+        from ferry_sdk import Ferry, offers
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+            Journal("sqlite:///ferry.db") as journal,
+        ):
+            every = timedelta(hours=6)
+            events = offers.watch(ferry, journal, deadline=0.1, every=every, max_calls="500/hour")
+            print(next(events, "no event"))
+            # > no event
+            events.close()
+        ```
     """
 
     def __init__(self, transport: Transport, watcher: OfferWatcher) -> None:
@@ -75,6 +95,31 @@ class AsyncOfferWatch(_ReportedWatch, AsyncIterator[OfferEvent]):
     An event counts as given when the next one is asked for, or when `aclose` is called. If the
     iterator is dropped, or an ``async with`` block ends by an error, the next watch gives the last
     event again.
+
+    Example:
+        ```python
+        import asyncio
+        from datetime import timedelta
+
+        from ferry_sdk import AsyncFerry, offers
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+
+        async def main(sandbox: Sandbox, journal: Journal) -> None:
+            async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                every = timedelta(hours=6)
+                events = offers.watch(
+                    ferry, journal, deadline=0.1, every=every, max_calls="500/hour"
+                )
+                print([event async for event in events])
+                # > []
+                await events.aclose()
+
+
+        with Sandbox() as sandbox, Journal("sqlite:///ferry.db") as journal:
+            asyncio.run(main(sandbox, journal))
+        ```
     """
 
     def __init__(self, transport: AsyncTransport, watcher: OfferWatcher) -> None:

@@ -48,7 +48,7 @@ from ferry_sdk.models.travellers import first_day_at
 from ferry_sdk.offers.answers import SeenAnswer
 from ferry_sdk.offers.events import ENDED, OfferEvent, event_of
 from ferry_sdk.offers.searches import WishSearch, parse_search
-from ferry_sdk.offers.wish import parse_wish
+from ferry_sdk.offers.wish import parse_wish, request_of
 from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.results import (
     AskedSearch,
@@ -262,7 +262,7 @@ class OfferWatcher:
         wish = parse_wish(record.key, record.content)
         if wish is None:
             return []
-        request = wish.request()
+        request = request_of(wish)
         limits = replace(settings, deadline=self._seconds_left())
         try:
             queries = yield from TripPlan(request).queries(limits)

@@ -149,36 +149,40 @@ class Wish:
     @property
     def selection(self) -> str:
         """What chooses the trips of an answer, as a text; a rule's state is about these trips."""
-        earliest, latest = self._times()
+        earliest, latest = _departure_times(self)
         return f"{self.reservation_type} {earliest} {latest}"
 
-    def request(self) -> WishRequest:
-        """Return the wish as the arguments of a search of trips."""
-        return WishRequest(
-            origin=self.origin,
-            destination=self.destination,
-            days=(parse_day(self.days[0], "days"), self.last_day),
-            passengers=self.passengers,
-            vehicle=self.vehicle,
-            companies=self.companies,
-            reservation_type=self.reservation_type,
-        )
 
-    def allows(self, departure: time) -> bool:
-        """Return whether a trip may leave at a time of day, local to the port."""
-        earliest, latest = self._times()
-        is_early = earliest is not None and departure < earliest
-        is_late = latest is not None and departure > latest
-        return not is_early and not is_late
+def request_of(wish: Wish) -> WishRequest:
+    """Return a wish as the arguments of a search of trips."""
+    return WishRequest(
+        origin=wish.origin,
+        destination=wish.destination,
+        days=(parse_day(wish.days[0], "days"), wish.last_day),
+        passengers=wish.passengers,
+        vehicle=wish.vehicle,
+        companies=wish.companies,
+        reservation_type=wish.reservation_type,
+    )
 
-    def _times(self) -> tuple[time | None, time | None]:
-        """Return the earliest and the latest time of departure."""
-        return _times_of(self.depart_between) or (None, None)
 
-    def to_text(self) -> str:
-        """Return the wish as JSON."""
-        members: Any = {name: getattr(self, name) for name in _StoredWish.__annotations__}
-        return _stored.dump_json(members).decode()
+def allows_departure(wish: Wish, departure: time) -> bool:
+    """Return whether a trip of a wish may leave at a time of day, local to the port."""
+    earliest, latest = _departure_times(wish)
+    is_early = earliest is not None and departure < earliest
+    is_late = latest is not None and departure > latest
+    return not is_early and not is_late
+
+
+def wish_text(wish: Wish) -> str:
+    """Return a wish as JSON, of which `parse_wish` makes the same one."""
+    members: Any = {name: getattr(wish, name) for name in _StoredWish.__annotations__}
+    return _stored.dump_json(members).decode()
+
+
+def _departure_times(wish: Wish) -> tuple[time | None, time | None]:
+    """Return the earliest and the latest time of departure."""
+    return _times_of(wish.depart_between) or (None, None)
 
 
 class _StoredWish(TypedDict):
@@ -245,7 +249,7 @@ def add(journal: Journal, wish: Wish, *, key: str) -> None:
     """
     if not isinstance(wish, Wish):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a Wish", field="wish")
-    record = WishRecord(key=check_key(key, "key"), content=wish.to_text(), last_day=wish.last_day)
+    record = WishRecord(key=check_key(key, "key"), content=wish_text(wish), last_day=wish.last_day)
     store_of(journal).save_wish(record)
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import event
 
 from ferry_sdk.offers import Below
 from ferry_sdk.offers.searches import Person, WishSearch
+from ferry_sdk.offers.wish import wish_text
 from ferry_sdk.types import WishRecord
 from tests.offers.virtual import DAY, HOUR, START, Offered, Reply, Service, wish
 
@@ -42,7 +43,7 @@ def full(journal):
     wanted = wish(Below("90", "EUR"), days=(DAY, DAY + timedelta(days=DAYS - 1)))
     looked_up = []
     for number in range(WISHES):
-        record = WishRecord(f"w{number}", wanted.to_text(), wanted.last_day)
+        record = WishRecord(f"w{number}", wish_text(wanted), wanted.last_day)
         journal.offers.save_wish(record)
         looked_up.append((record, searches_of(number)))
     journal.offers.save_searches(START, looked_up, {})

@@ -15,6 +15,7 @@ from ferry_sdk.models.records import Records, Unreadable
 from ferry_sdk.offers import Wish
 from ferry_sdk.offers.searches import Person, WishSearch
 from ferry_sdk.offers.watcher import OfferWatcher
+from ferry_sdk.offers.wish import wish_text
 from ferry_sdk.types import WishRecord
 from tests.support import samples
 
@@ -97,7 +98,7 @@ def search(company="CTN", day=DAY):
 
 def store_wish(journal, key, wanted, searches=None):
     """Store a wish, and the searches that it needs; by default one."""
-    record = WishRecord(key, wanted.to_text(), wanted.last_day)
+    record = WishRecord(key, wish_text(wanted), wanted.last_day)
     journal.offers.save_wish(record)
     ports = {"FRMRS": "Marseille", "TNLGN": "Tunis"}
     records = [each.to_record() for each in searches or [search()]]
