@@ -11,6 +11,7 @@ from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutE
 from tests.backend.gathering import UnderWay, eventually
 from tests.transport import scripted as do
 from tests.transport.calls import (
+    ABANDONED_BODY,
     CREATE,
     READ,
     is_never_sent,
@@ -19,6 +20,8 @@ from tests.transport.calls import (
     sent,
 )
 from tests.transport.scripted import Service
+
+pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
 def test_a_refused_connection(caller, any_call):
