@@ -142,8 +142,11 @@ def interrupted_first_calls(kind, *values):
     mostly_long(
         [
             pytest.param(0, 211, id="every 211th line"),
-            # Every line would take four times as long.
+            # Together they are every line; each is a row, so that they run at the same time.
             pytest.param(0, 4, id="every fourth line"),
+            pytest.param(1, 4, id="every fourth line from the second"),
+            pytest.param(2, 4, id="every fourth line from the third"),
+            pytest.param(3, 4, id="every fourth line from the fourth"),
         ]
     ),
 )
