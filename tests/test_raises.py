@@ -668,7 +668,7 @@ def watches_of_offers(world):
 
 def histories(world):
     ports = {"A": "Tunis (La Goulette)", "B": "Tunis (Rades)"}
-    world.journal.offers.save_searches(datetime.now(timezone.utc), [], ports)
+    world.journal.offers.save_searches(datetime(2050, 1, 1, tzinfo=timezone.utc), [], ports)
     yield partial(offers.history, world.journal, "Tunis", "Tarifa")
 
     history = offers.history(world.journal, "Tarifa", "MATNG")

@@ -264,6 +264,7 @@ class TestOtherRequests:
         assert by_rest(new_client(http_client=any_clients.http_client()))
         assert not leader.is_over
 
+    # To fork beside another thread's search is what this test is about.
     @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
     def test_forked_child_sends_its_own(self, ferry_sandbox, ferry, leader):
         assert Child(lambda: len(by_rest(ferry))).result()

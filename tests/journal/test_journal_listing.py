@@ -213,7 +213,7 @@ def test_filter_without_meaning_is_named(memory_journal, field, value):
 
 
 @pytest.mark.parametrize("field", ["since", "departs_after"])
-@pytest.mark.parametrize("moment", ["x", datetime(2050, 5, 3)], ids=["text", "no zone"])  # noqa: DTZ001
+@pytest.mark.parametrize("moment", ["x", datetime(2050, 5, 3)], ids=["text", "no zone"])  # noqa: DTZ001 -- it is refused
 def test_bookings_of_no_moment_are_refused(memory_journal, field, moment):
     assert caught(InvalidInputError, memory_journal.booking_ids, **{field: moment}).field == field
 
@@ -373,7 +373,8 @@ class TestDepartures:
         assert sorted(any_journal.booking_ids(departs_after=at(5))) == ids
 
     def test_booking_that_departs_later_is_not_forgotten(self, any_journal):
-        now, day = datetime.now(timezone.utc), timedelta(days=1)
+        now = datetime.now(timezone.utc)  # `forget` compares with the real clock
+        day = timedelta(days=1)
         any_journal.save_departures("b1", "{}", ends_at=now + day, snapshot="kept")
         any_journal.save_departures("b2", "{}", ends_at=now - day, snapshot="old")
         any_journal.forget(older_than=0)

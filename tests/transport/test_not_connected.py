@@ -21,6 +21,7 @@ from tests.transport.calls import (
 )
 from tests.transport.scripted import Service
 
+# A server that closes during a request leaves httpx's generator of the body unfinished.
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
