@@ -227,8 +227,8 @@ def watch(
                 ferry, journal, deadline=60, every=every, max_calls="500/hour"
             ) as events:
                 event = next(events)
-                print(event.key, event.kind, event.price, event.currency)
-                # > alert-17 below 12.32 EUR
+                print(event.key, event.kind, event.currency)
+                # > alert-17 below EUR
         ```
     """
     watcher = OfferWatcher(

@@ -66,10 +66,10 @@ def at_once(*calls):
     return [UnderWay(call, gate) for call in calls]
 
 
-def eventually(holds, seconds=LONG):
+def eventually(holds, seconds=LONG, about=None):
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "it does not come to hold"
+        assert time.monotonic() < end, f"it does not come to hold: {about}"
         time.sleep(0.01)
 
 

@@ -86,10 +86,14 @@ class Interruption:
         self._counts = True
 
     def __enter__(self):
+        # What is raised in a generator that the collector closes reaches nobody, and is kept by
+        # pytest, with all its frames.
+        gc.disable()
         sys.settrace(self._trace)
 
     def __exit__(self, *_):
         sys.settrace(None)
+        gc.enable()
 
     def _of_call(self, frame, *_):
         code = frame.f_code
@@ -149,7 +153,7 @@ class Course:
         options = {"base_url": url, "journal": noting, "deadline": self.deadline}
         if self.client == "sync":
             with Ferry("t", max_retries=0, **options) as ferry:
-                yield lambda interruption: self._made(ferry, interruption)
+                yield lambda interruption: in_new_thread(lambda: self._made(ferry, interruption))
             return
         later = AsyncFerry("t", max_retries=0, **options)
         with start_blocking_portal("asyncio") as portal:
@@ -163,7 +167,7 @@ class Course:
         except BaseException as error:  # noqa: BLE001 -- it is judged
             return without_frames(error)
         finally:
-            eventually(lambda: no_slot_is_taken(ferry))
+            eventually(lambda: no_slot_is_taken(ferry), about=interruption.where)
 
     async def _awaited(self, ferry, interruption):
         try:
@@ -210,6 +214,16 @@ class Course:
                     journal.settle(entry, happened=False)
         noting.ids.clear()
         return states
+
+
+def in_new_thread(function):
+    """Return the result of a function that runs in a thread of its own.
+
+    CPython 3.11 goes on handling an error if a trace function raises at its `except` line, until
+    the thread ends.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
 
 
 def without_frames(error):
@@ -320,10 +334,8 @@ def test_interruption_at_any_line_leaves_a_record(
     monkeypatch.setattr("ferry_sdk._engine.retry._poll_delay", lambda _: 0.0)
     gc.freeze()  # so that what an interruption left is collected quickly
     try:
-        # CPython 3.11 goes on handling an error if a trace function raises at its `except` line,
-        # until the thread ends.
-        with caplog.at_level(logging.WARNING, "ferry_sdk"), ThreadPoolExecutor(1) as pool:
-            lines = pool.submit(course.run, step, monkeypatch, caplog).result()
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            lines = course.run(step, monkeypatch, caplog)
         threads_end()
     finally:
         gc.collect()  # what is left says so in this test, not in a later one

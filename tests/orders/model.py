@@ -562,16 +562,18 @@ class World:
 
 
 def courses(play, most_failures):
-    """Play every course with so many failures at most, and yield the world of each."""
+    """Play every course with so many failures at most, and yield the world of each.
+
+    A test may go on with the world: calls that it makes then belong to no course.
+    """
     waiting = [()]
     while waiting:
         course = waiting.pop()
         world = play(course)
-        yield world
-
         failures = sum(end is not End.DONE for end in course)
         if failures < most_failures:
             waiting += longer_courses(course, world.options)
+        yield world
 
 
 def longer_courses(course, options):

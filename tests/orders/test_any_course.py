@@ -320,9 +320,12 @@ def test_no_course_breaks_an_order(journey, most_failures, record_property):
         where = (journey.name, course)
         check(world, journey, outcome, where)
 
-        # Of every two courses, one has its late effects before the order is resumed.
-        if count % 2:
-            world.apply_late_effects()
+        # Late effects come before the order is resumed, and between two times.
+        if world.late_effects:
+            world_of_early_effects = play(journey, course)
+            world_of_early_effects.apply_late_effects()
+            check_resumed(world_of_early_effects, journey, where)
+            settled += check_settled(world_of_early_effects, journey, where)
         check_resumed(world, journey, where)
         settled += check_settled(world, journey, where)
 

@@ -106,7 +106,7 @@ def judge(scene):
 
 
 def run(course, die_at=None):
-    """Judge a course, and return what was chosen in it before, and its moments."""
+    """Judge a course, and return its world as it was before."""
     with Journal("sqlite://") as journal:
         scene = Scene(journal)
         scene.world.course, scene.world.die_at = course, die_at
