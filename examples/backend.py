@@ -11,7 +11,7 @@ import logging
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -49,8 +49,6 @@ from ferry_sdk.sandbox import Sandbox
 LONGEST_CALL = 30
 ROUND = 60.0
 """Seconds after which the shop looks for new bookings to watch."""
-LONGEST_BREAK = timedelta(days=2)
-"""How long the shop may be down without missing a departure."""
 REMIND = (timedelta(days=1), timedelta(hours=2))
 logger = logging.getLogger("shop")
 
@@ -182,10 +180,7 @@ async def search(query: Query, ferry: Client) -> Found:
 async def create(
     order: Order, ferry: Client, idempotency_key: Annotated[str | None, Header()] = None
 ) -> BookingCreated:
-    """Book once for the number of the order, which the browser sends as `Idempotency-Key`.
-
-    While the outcome is unknown, the same order is rejected.
-    """
+    """Book once for the number of the order. While the outcome is unknown, it is rejected."""
     return await ferry.bookings.create(
         availabilities=order.availabilities,
         passengers=order.passengers,
@@ -265,10 +260,8 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
         next_round = current_time() + ROUND
         try:
             await recover_all(ferry, journal, spare=spare)
-            left = datetime.now(timezone.utc) - LONGEST_BREAK
-            ids = await to_thread.run_sync(list, journal.booking_ids(departs_after=left))
             async for event in watch(
-                ferry, ids, deadline=ROUND, journal=journal, until="departure", remind=REMIND
+                ferry, None, deadline=ROUND, journal=journal, until="departure", remind=REMIND
             ):
                 await settle(event, payments)
         except FerryError:

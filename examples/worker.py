@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from ferry_sdk import BookingCreated, Ferry, FerryError
@@ -25,8 +25,6 @@ from ferry_sdk.sandbox import Sandbox
 
 ROUND = 300.0
 """Seconds after which the worker looks for new bookings and unresolved writes."""
-LONGEST_BREAK = timedelta(days=2)
-"""How long the worker may be down without missing a departure."""
 REMIND = (timedelta(days=1), timedelta(hours=2))
 LONGEST_CALL = 30
 
@@ -85,9 +83,8 @@ def work(
             with stop:
                 recover(ferry, journal, spare=spare)
             end = time.monotonic() + ROUND
-            ids = journal.booking_ids(departs_after=datetime.now(timezone.utc) - LONGEST_BREAK)
             for event in watch(
-                ferry, ids, deadline=ROUND, journal=journal, until="departure", remind=REMIND
+                ferry, None, deadline=ROUND, journal=journal, until="departure", remind=REMIND
             ):
                 with stop:
                     react(event)

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk.aftersales.departures import (
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
+_LONGEST_BREAK: Final = timedelta(days=2)
+"""How long no program may watch without missing the departure of a listed booking."""
+
 
 class Storage:
     """Loads the state of watched bookings from a journal, and saves it.
@@ -57,6 +60,17 @@ class Storage:
     def __init__(self, journal: Journal | None, *, until_departure: bool) -> None:
         self._journal = journal
         self._until_departure = until_departure
+
+    def list_departing(self, now: datetime) -> Flow[list[str]]:
+        """List the bookings that have not departed, or whose event ``departed`` may be missing."""
+        journal = self._journal
+        if journal is None:
+            return []
+
+        def list_ids() -> list[str]:
+            return [*journal.booking_ids(departs_after=now - _LONGEST_BREAK)]
+
+        return (yield from RunBlocking(list_ids, may_be_interrupted=True))
 
     def load(self, entries: Mapping[str, Entry]) -> Flow[dict[str, StoredDepartures]]:
         """Load what the journal has of bookings.

@@ -83,7 +83,7 @@ Until = Literal["rest", "departure"]
 @overload
 def watch(
     ferry: Ferry,
-    bookings: Iterable[BookingOrId],
+    bookings: Iterable[BookingOrId] | None,
     *,
     deadline: float,
     journal: Journal | None = None,
@@ -94,7 +94,7 @@ def watch(
 @overload
 def watch(
     ferry: AsyncFerry,
-    bookings: Iterable[BookingOrId],
+    bookings: Iterable[BookingOrId] | None,
     *,
     deadline: float,
     journal: Journal | None = None,
@@ -104,7 +104,7 @@ def watch(
 ) -> AsyncGenerator[BookingEvent, None]: ...
 def watch(
     ferry: Ferry | AsyncFerry,
-    bookings: Iterable[BookingOrId],
+    bookings: Iterable[BookingOrId] | None,
     *,
     deadline: float,
     journal: Journal | None = None,
@@ -137,7 +137,9 @@ def watch(
 
     Args:
         ferry: The client. With an `AsyncFerry`, the result is an async iterator.
-        bookings: Ids, or bookings, with which the first read is compared.
+        bookings: Ids, or bookings, with which the first read is compared. None: all bookings of
+            the journal that have not departed, or did so less than two days ago, so that a program
+            that was down for that time still gives ``departed``. Only with ``until="departure"``.
         deadline: Maximum time in seconds.
         journal: Records which events were given.
         until: When a booking needs no further watch: ``rest`` or ``departure``.
@@ -187,7 +189,7 @@ class Watcher:
     """The decisions of a watch.
 
     Args:
-        bookings: Ids, or bookings.
+        bookings: Ids, or bookings; None: those of the journal.
         deadline: Maximum time in seconds.
         journal: Records which events were given.
         until: When a booking needs no further watch.
@@ -198,7 +200,7 @@ class Watcher:
 
     def __init__(
         self,
-        bookings: Iterable[BookingOrId],
+        bookings: Iterable[BookingOrId] | None,
         *,
         deadline: float,
         journal: Journal | None = None,
@@ -213,8 +215,15 @@ class Watcher:
         self._lapsing = _check_lead(lapsing, "lapsing")
         self._schedule = schedule or Schedule()
         self._storage = Storage(journal, until_departure=self._until_departure)
+        self._lists_journal = bookings is None
+        if bookings is None and (journal is None or not self._until_departure):
+            raise InvalidInputError(
+                'expected a list of bookings; None requires journal and until="departure"',
+                field="bookings",
+            )
         self._deadline = self._schedule.clock() + deadline
-        self._entries = {entry.booking_id: entry for entry in _entries_of(bookings)}
+        listed = () if bookings is None else bookings
+        self._entries = {entry.booking_id: entry for entry in _entries_of(listed)}
         self._rounds_failed = 0
         self._paused_until = 0.0
         self._asked_for_time = False
@@ -237,6 +246,9 @@ class Watcher:
 
     def _load(self) -> Steps[BookingEvent]:
         """Schedule the first read of each booking, with what the journal knows of it."""
+        if self._lists_journal:
+            booking_ids = yield from self._storage.list_departing(self._schedule.now())
+            self._entries = {booking_id: Entry(booking_id) for booking_id in booking_ids}
         resting = yield from self._storage.load(self._entries)
         for entry in self._entries.values():
             if entry.is_not_known:

@@ -9,8 +9,11 @@ import pytest
 from ferry_sdk import errors
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.departures import StoredDepartures, parse_departures
+from ferry_sdk.journal import Journal
+from ferry_sdk.types import OutcomeDetails
 from tests.aftersales import virtual
 from tests.aftersales.virtual import DAY, HOUR, Departures, Service, after, booking
+from tests.journal.intents import confirmation
 from tests.support.exchanges import caught
 from tests.support.tiers import LONG
 
@@ -521,6 +524,48 @@ class TestStoredDepartures:
             "is_not_known",
             "sailings",
         }
+
+
+class TestBookingsOfTheJournal:
+    """A watch that is given no bookings takes those of the journal."""
+
+    @pytest.fixture
+    def service(self):
+        """The service with a ticket that departs on the tenth day."""
+        return Service(lambda _: ticketed(10 * DAY))
+
+    @pytest.fixture
+    def sold(self):
+        """A journal with the writes of the ticket."""
+        with Journal("sqlite://") as journal:
+            journal.end(journal.begin(confirmation("b1")), "done", OutcomeDetails("b1"))
+            yield journal
+
+    def test_booking_is_watched_until_it_departs(self, service, sold):
+        events = follow(service, bookings=None, journal=sold, remind=())
+        assert kinds(events) == ["ticketed", "departed"]
+
+    def test_departure_during_a_break_of_two_days_is_given(self, service, sold):
+        follow(service, bookings=None, journal=sold, deadline=HOUR, remind=())
+        service.time = 12 * DAY - HOUR
+        (event,) = follow(service, bookings=None, journal=sold, deadline=HOUR / 2, remind=())
+        assert event.kind == "departed"
+
+    def test_booking_that_departed_long_ago_is_not_read(self, service, sold):
+        follow(service, bookings=None, journal=sold, deadline=HOUR, remind=())
+        reads = len(service.reads)
+        service.time = 12 * DAY + HOUR
+        assert follow(service, bookings=None, journal=sold, deadline=HOUR, remind=()) == []
+        assert len(service.reads) == reads
+
+    @pytest.mark.parametrize("until", ["rest", "departure"])
+    def test_no_journal_is_an_error(self, until):
+        error = caught(errors.InvalidInputError, watch, Service(), None, deadline=5, until=until)
+        assert error.field == "bookings"
+
+    def test_watch_until_rest_needs_a_list(self, sold):
+        error = caught(errors.InvalidInputError, watch, Service(), None, deadline=5, journal=sold)
+        assert error.field == "bookings"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
 DEPARTURE = "2050-06-02T21:30:00+02:00"
 DAY = 86_400.0
 HOUR = 3_600.0
+ALL = object()
+"""All bookings of the service."""
 
 
 def after(seconds):
@@ -118,9 +120,9 @@ class Service:
     def reads_of(self, booking_id):
         return [at for at, read_id in self.reads if read_id == booking_id]
 
-    def watch(self, bookings=None, *, deadline=DAY, journal=None, **options):
+    def watch(self, bookings=ALL, *, deadline=DAY, journal=None, **options):
         watcher = Watcher(
-            [*self.answers] if bookings is None else bookings,
+            [*self.answers] if bookings is ALL else bookings,
             deadline=deadline,
             journal=journal,
             schedule=Schedule(
