@@ -223,6 +223,7 @@ TESTS: dict[str, Stages] = {
     "journal/idempotency": KEYS,
     "journal/offers": OFFERS,
     "offers/rules": OFFERS,
+    "offers/verdicts": OFFERS,
     "offers/answers": OFFERS,
     "offers/watcher": OFFERS,
     "aftersales/departures": WATCH,

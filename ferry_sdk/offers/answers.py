@@ -24,17 +24,9 @@ from pydantic import TypeAdapter
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.offers.events import FoundTrip
 from ferry_sdk.offers.price_history import StoredAnswer, StoredSailing
-from ferry_sdk.offers.rules import (
-    Answer,
-    Below,
-    Drop,
-    Opens,
-    Rule,
-    RuleState,
-    first_state,
-    judge,
-)
+from ferry_sdk.offers.rules import Below, Drop, Opens, Rule
 from ferry_sdk.offers.searches import WishSearch
+from ferry_sdk.offers.verdicts import Answer, RuleState, first_state, judge
 from ferry_sdk.offers.wish import Wish, allows_departure, parse_wish
 from ferry_sdk.planning.trips import FoundSailing, Trip, one_way
 from ferry_sdk.resources.arguments import ReservationTypeName

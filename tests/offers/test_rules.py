@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import InvalidInputError
 from ferry_sdk.offers import Below, Drop, Opens
-from ferry_sdk.offers.rules import Answer, first_state, judge
+from ferry_sdk.offers.verdicts import Answer, first_state, judge
 from ferry_sdk.planning.trips import FoundSailing, one_way
 from tests.offers.reference import fires
 from tests.offers.virtual import Offered, Reply, search
