@@ -34,7 +34,7 @@ EXTRAS = (
 )
 OPTIONAL = (
     "ferry_sdk.__main__",
-    "ferry_sdk.agents.stdio",
+    "ferry_sdk.agents.mcp_server",
     "ferry_sdk.cli",
     "ferry_sdk.cli.demo",
     "ferry_sdk.journal",
@@ -46,7 +46,7 @@ OPTIONAL = (
     "ferry_sdk.scan",
 )
 HINTS = {
-    "agents": ("ferry_sdk.agents.stdio", "serve"),
+    "agents": ("ferry_sdk.agents.mcp_server", "serve"),
     "journal": ("ferry_sdk.journal", "Journal"),
     "notebook": ("ferry_sdk.notebook", "fares_by_day"),
     "otel": ("ferry_sdk.otel", "event_hooks"),

@@ -15,7 +15,13 @@ from pathlib import Path
 from ferry_sdk._runtime.lazy import modules_by_name
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("ferry_sdk", "ferry_sdk.models", "ferry_sdk.notebook", "ferry_sdk.sandbox")
+PACKAGES = (
+    "ferry_sdk",
+    "ferry_sdk.agents",
+    "ferry_sdk.models",
+    "ferry_sdk.notebook",
+    "ferry_sdk.sandbox",
+)
 HIDDEN = {"Records"}
 """Names that Jedi does not find in a stub: in a session it then asks a list for its records."""
 

@@ -29,7 +29,7 @@ def agents() -> None:
     """Start the MCP server with an empty token: it says so, and ends."""
     import_all("ferry_sdk.agents")
     try:
-        import_module("ferry_sdk.agents.stdio").serve(token_file=Path(os.devnull))
+        import_module("ferry_sdk.agents.mcp_server").serve(token_file=Path(os.devnull))
     except SystemExit:
         return
     sys.exit("The MCP server runs without a token.")

@@ -33,7 +33,7 @@ for gone in ("mcp", "opentelemetry", "pandas", "pyarrow", "pyrate_limiter", "sql
     sys.modules[gone] = None
 sys.argv[1:] = ["ports"]
 for use in (
-    lambda: exec("from ferry_sdk.agents.stdio import *"),
+    lambda: exec("from ferry_sdk.agents.mcp_server import *"),
     lambda: exec("from ferry_sdk.journal import *"),
     lambda: exec("from ferry_sdk.otel import *"),
     lambda: exec("from ferry_sdk import Rate; Rate('1/second')"),
@@ -197,7 +197,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
 
     yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
     yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))
-    from ferry_sdk.agents.stdio.run import take_token
+    from ferry_sdk.agents.mcp_server.process import take_token
 
     yield message(lambda: take_token(None))
     audit = folder / "audit"

@@ -431,6 +431,12 @@ def definitions_of(
     )
 
 
+def reader_of(toolkit: AsyncToolkit) -> AsyncToolkit:
+    """Return a toolkit of the same client and audit that offers every tool that reads."""
+    ferry = toolkit._ferry  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this module
+    return AsyncToolkit(ferry, tools="all", audit=_runner_of(toolkit).audit)
+
+
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state."""
     return _runner_of(toolkit).store

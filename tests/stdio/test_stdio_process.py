@@ -21,7 +21,7 @@ from tests.support.tiers import LONG, mostly_long
 INITIALIZE = {"protocolVersion": "2025-11-25", "clientInfo": {"name": "test", "version": "1"}}
 NOISY = """
 import logging, os, sys
-from ferry_sdk.agents.stdio import serve
+from ferry_sdk.agents.mcp_server import serve
 from ferry_sdk.agents.toolkit import AsyncToolkit
 call = AsyncToolkit.call
 async def call_with_output(self, *arguments):
@@ -37,9 +37,9 @@ AsyncToolkit.call = call_with_output
 serve(tools="all")
 """
 CHANGED = """
-from ferry_sdk.agents.stdio import elicitation, run
+from ferry_sdk.agents.mcp_server import elicitation, process, stdio
 {} = {}
-run.serve(tools="all", writes=True)
+process.serve(tools="all", writes=True)
 """
 
 
@@ -192,7 +192,7 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
 
 @LONG
 def test_two_signals_end_the_server_at_once(ferry_sandbox):
-    run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
+    run = [sys.executable, "-c", CHANGED.format("stdio._GRACE", 3600)]
     with start_server(ferry_sandbox, run) as server:
         begin_write(server, ferry_sandbox, seconds=60)
         while server.process.poll() is None:
@@ -269,7 +269,7 @@ def test_a_link_is_no_audit_file(ferry_sandbox, tmp_path):
 def test_a_record_of_the_log_is_one_line():
     code = """
 import logging
-from ferry_sdk.agents.stdio.run import log_to_stderr
+from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 log_to_stderr()
 try:
     raise ValueError("a secret")

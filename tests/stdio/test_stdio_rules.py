@@ -10,8 +10,8 @@ from mcp import MCPError, types
 from mcp.types import ElicitResult
 
 from ferry_sdk import ConfigurationError
-from ferry_sdk.agents.stdio import run
-from ferry_sdk.agents.stdio.run import take_token
+from ferry_sdk.agents.mcp_server import process
+from ferry_sdk.agents.mcp_server.process import take_token
 from tests.agents.agent import PASSENGERS, WRITES, book, error, order, query, result_of, sailings
 from tests.backend.gathering import eventually
 from tests.stdio.conftest import NO, YES, Person, answer_of, command, environment, named
@@ -61,10 +61,10 @@ def test_writes_are_registered_with_hints(hosts, ferry_sandbox):
 
 def test_a_read_only_client_offers_no_writes(hosts):
     code = (
-        "from ferry_sdk.agents.stdio import run\n"
-        "toolkit = run.AsyncToolkit\n"
-        "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True, tools='all')\n"
-        "run.serve()"
+        "from ferry_sdk.agents.mcp_server import process\n"
+        "toolkit = process.AsyncToolkit\n"
+        "process.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True, tools='all')\n"
+        "process.serve()"
     )
     assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
@@ -170,9 +170,9 @@ def test_an_unusable_token_file_ends_with_code_2(ferry_sandbox, tmp_path, conten
 def test_an_invalid_limit_ends_with_code_2(ferry_sandbox, monkeypatch, capsys):
     for name, value in environment(ferry_sandbox).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(run, "log_to_stderr", int)
+    monkeypatch.setattr(process, "log_to_stderr", int)
     with pytest.raises(SystemExit) as caught:
-        run.serve(spend_limit={"EUR": "a lot"})
+        process.serve(spend_limit={"EUR": "a lot"})
     assert caught.value.code == 2
     written = capsys.readouterr()
     assert (written.out, written.err.count("\n")) == ("", 1)
@@ -205,7 +205,7 @@ def test_every_result_conforms_to_its_schema(hosts):
 
 def test_the_text_of_an_exception_is_hidden(hosts):
     code = (
-        "from ferry_sdk.agents.stdio import serve\n"
+        "from ferry_sdk.agents.mcp_server import serve\n"
         "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
         "async def call(*_, **__): raise ValueError('the canary')\n"
         "AsyncToolkit.call = call\n"

@@ -30,7 +30,7 @@ IMPORTS = (
     "encodings.idna",
     "ferry_sdk._transport.default_client",
     "ferry_sdk._transport.pools",
-    "ferry_sdk.agents.stdio.run",
+    "ferry_sdk.agents.mcp_server.process",
     "ferry_sdk.cli.app",
     "ferry_sdk.cli.commands.calendar",
     "ferry_sdk.cli.commands.ports",

@@ -51,7 +51,7 @@ _File = Annotated[Path | None, option("FILE")]
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """The options of `ferry mcp`, which are those of `agents.stdio.serve`.
+    """The options of `ferry mcp`, which are those of `agents.mcp_server.serve`.
 
     Attributes:
         tools: Tools to offer; names are separated by commas.
@@ -64,6 +64,8 @@ class ServerOptions:
         audit: Append a line of JSON for each call to this private file.
         state: Keep ids, spending and writes here for other processes.
         travellers: Book these travellers, a JSON list or CSV, as t1, t2 and so on.
+        http: Serve over HTTP at this address, such as 8000.
+        secret_file: File with the secret that HTTP requests must send.
     """
 
     tools: Annotated[str, option("journey|all|NAMES")] = "journey"
@@ -77,19 +79,19 @@ class ServerOptions:
     state: _File = None
     journal: OptionalJournalUrl = None
     travellers: _File = None
+    http: Annotated[str | None, option("[HOST:]PORT")] = None
+    secret_file: _File = None
 
 
 def mcp(*, options: ServerOptions) -> None:
-    """Run an MCP server for agents on standard input and output.
+    """Run an MCP server for agents, on standard input and output or over HTTP.
 
     Without --writes, it only reads; without a journal, it changes no bookings.
     """
-    from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- of an extra
+    from ferry_sdk.agents.mcp_server import serve  # noqa: PLC0415 -- of an extra
 
-    if sys.stdin.isatty():
-        note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
-    if str(options.travellers) == "-":
-        raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
+    if options.http is None:
+        _check_for_stdio(options)
 
     party = read_travellers(options.travellers) if options.travellers else ()
     journal = open_journal(options.journal, may_be_new=True) if options.journal else nullcontext()
@@ -103,6 +105,16 @@ def mcp(*, options: ServerOptions) -> None:
             "travellers": {f"t{number}": who for number, who in enumerate(party, 1)} or None,
         }
         serve(**vars(options) | parsed)
+
+
+def _check_for_stdio(options: ServerOptions) -> None:
+    """Check that nothing else uses stdin, and that no option is of the other transport."""
+    if options.secret_file is not None:
+        raise typer.BadParameter("requires --http", param_hint="'--secret-file'")
+    if str(options.travellers) == "-":
+        raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
+    if sys.stdin.isatty():
+        note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
 
 
 def _parse_tools(value: str) -> str | list[str]:

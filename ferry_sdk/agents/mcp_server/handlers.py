@@ -1,4 +1,4 @@
-"""The MCP server: offers the tools and catalogues of a toolkit to one host.
+"""The answers to MCP requests: the tools and catalogues of a toolkit.
 
 A call of a tool that changes something is answered in one of three ways:
 
@@ -62,11 +62,18 @@ from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
+from ferry_sdk.agents.mcp_server.elicitation import (
+    Context,
+    Questions,
+    ask,
+    can_ask,
+    form,
+    parse_answer,
+)
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
-from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
-from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, put_question, state_of
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, put_question, reader_of, state_of
 from ferry_sdk.agents.tools.table import FIND_PLACES, FIND_TRIPS, tool_name
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -135,9 +142,9 @@ class _RequestHandler:
     write, and agrees to one tool, with these arguments, at this price.
     """
 
-    def __init__(self, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
+    def __init__(self, toolkit: AsyncToolkit) -> None:
         self._toolkit = toolkit
-        self._reader = reader
+        self._reader = reader_of(toolkit)
         self._questions = Questions(state_of(toolkit))
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
@@ -335,9 +342,9 @@ async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResul
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
-def make_server(toolkit: AsyncToolkit, reader: AsyncToolkit) -> Server[Any]:
-    """Return an MCP server for the tools of a toolkit; `reader` reads the catalogues."""
-    handler = _RequestHandler(toolkit, reader)
+def make_server(toolkit: AsyncToolkit) -> Server[Any]:
+    """Return an MCP server for the tools of a toolkit."""
+    handler = _RequestHandler(toolkit)
     server = Server[Any](
         "ferry",
         version=__version__,

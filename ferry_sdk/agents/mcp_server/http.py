@@ -1,0 +1,254 @@
+"""The transport over HTTP: an ASGI application, and a server for it.
+
+The MCP SDK has the transport, the sessions and both eras of the protocol. What is added here:
+
+- A request needs the secret. One secret is one toolkit, so all who know it share its limits, its
+  state and its account.
+- The sessions run in a task that the first request starts, so that a server which mounts the
+  application need not run its lifespan.
+- At a signal, the server takes no new connections, and ends when no write is being sent. Streams
+  that hosts keep open do not delay the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ferry_sdk.agents.mcp_server.handlers import make_server
+from ferry_sdk.agents.mcp_server.shutdown import handled_signals, wait_for_writes
+from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.errors import ConfigurationError
+
+_PATH: Final = "/mcp"
+_GRACE: Final = 20.0
+"""Seconds for writes in progress at shutdown; most supervisors kill a process after 30 or more."""
+_THIS_MACHINE: Final = ("127.0.0.1", "localhost", "[::1]")
+_EVERY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not bound
+_LARGEST_PORT: Final = 65_535
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAddress:
+    """Where the server listens.
+
+    Attributes:
+        host: A name or an address, without brackets.
+        port: The port; 0: a free one.
+    """
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, value: str) -> HttpAddress:
+        """Parse ``8000``, ``127.0.0.1:8000`` or ``[::1]:8000``.
+
+        Raises:
+            ConfigurationError: It has another form.
+        """
+        host, _, port = value.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]") if host else _THIS_MACHINE[0]
+        if not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
+            raise ConfigurationError(f"http {value}: use the form [HOST:]PORT")
+        return cls(host, int(port))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The values of Host that requests may have, without a port; None: any."""
+        if self.host in _EVERY_ADDRESS:
+            return None
+        own = f"[{self.host}]" if ":" in self.host else self.host
+        return (*_THIS_MACHINE, own) if self.is_loopback else (own,)
+
+    def listen(self) -> socket.socket:
+        """Return a socket that listens.
+
+        Raises:
+            ConfigurationError: The address cannot be used.
+        """
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        try:
+            return socket.create_server((self.host, self.port), family=family)
+        except OSError as error:
+            raise ConfigurationError(f"http {self.host}:{self.port}: {error.strerror}") from None
+
+
+def http_app(toolkit: AsyncToolkit, *, secret: str) -> ASGIApp:
+    """Return an ASGI application that serves the tools of a toolkit over MCP, at ``/mcp``.
+
+    It speaks streamable HTTP, in both eras of the protocol. Mount it in a server of your own, which
+    needs TLS in front of it: hosts send the secret with each request. All hosts share the toolkit,
+    with its limits and its state. Use it in one event loop, and in one process, unless the toolkit
+    has a `state`.
+
+    Args:
+        toolkit: The tools, and what they may do.
+        secret: What a request must send as ``Authorization: Bearer SECRET``: printable ASCII,
+            without spaces.
+
+    Raises:
+        ConfigurationError: The toolkit is no `AsyncToolkit`, or the secret is invalid.
+
+    Example:
+        ```python
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.agents import AsyncToolkit, http_app
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox:
+            ferry = AsyncFerry(sandbox.token, base_url=sandbox.base_url)
+            app = http_app(AsyncToolkit(ferry), secret="a-long-random-text")
+        ```
+    """
+    if not isinstance(toolkit, AsyncToolkit):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise ConfigurationError("toolkit: expected an AsyncToolkit")
+    return _application(toolkit, secret=check_secret(secret), names=None)
+
+
+def check_secret(secret: object) -> str:
+    """Return a secret that a header can have.
+
+    Raises:
+        ConfigurationError: It is empty, or has other characters than printable ASCII.
+    """
+    is_sendable = isinstance(secret, str) and secret.isascii() and secret.isprintable()
+    if not isinstance(secret, str) or not is_sendable or len(secret.split()) != 1:
+        raise ConfigurationError("secret: expected printable ASCII without spaces")
+    return secret
+
+
+async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str | None) -> None:
+    """Serve the tools over HTTP until a signal comes.
+
+    Raises:
+        ConfigurationError: The address cannot be used, or there is no secret and other machines
+            could connect.
+    """
+    if secret is None and not address.is_loopback:
+        raise ConfigurationError(f"http {address.host}: requires --secret-file")
+    if not address.is_loopback:
+        logger.warning(
+            "%s can be reached by other machines: put a proxy with TLS in front of it, "
+            "because hosts send the secret with each request",
+            address.host,
+        )
+
+    listener = address.listen()
+    config = uvicorn.Config(
+        _application(toolkit, secret=secret, names=address.names),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=int(_GRACE),
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    while not server.started and not serving.done():  # noqa: ASYNC110 -- uvicorn has no event for it
+        await asyncio.sleep(0.01)
+
+    ending: list[asyncio.Task[None]] = []
+
+    def shut_down() -> None:
+        server.force_exit = bool(ending)  # the second signal
+        server.should_exit = True
+        ending.append(asyncio.create_task(end_after_writes()))
+
+    async def end_after_writes() -> None:
+        await wait_for_writes(toolkit, _GRACE)
+        server.force_exit = True
+
+    # uvicorn has handlers of its own, which would end the process by the signal.
+    with handled_signals(shut_down):
+        host, port = listener.getsockname()[:2]
+        logger.info("serving at http://%s:%d%s", f"[{host}]" if ":" in host else host, port, _PATH)
+        await serving
+
+
+def _application(
+    toolkit: AsyncToolkit, *, secret: str | None, names: tuple[str, ...] | None
+) -> ASGIApp:
+    """Return the application.
+
+    Args:
+        toolkit: The tools.
+        secret: What requests must send; None: nothing.
+        names: The values of Host that requests may have, without a port; None: any.
+    """
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    if names is not None:
+        origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
+        security = TransportSecuritySettings(
+            allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+            allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
+        )
+
+    manager = StreamableHTTPSessionManager(make_server(toolkit), security_settings=security)
+    endpoint: ASGIApp = _Sessions(manager)
+    if secret is not None:
+        endpoint = _SecretRequired(endpoint, secret)
+    return Starlette(routes=[Route(_PATH, endpoint=endpoint)])
+
+
+class _SecretRequired:
+    """Answers 401 to requests without the secret."""
+
+    def __init__(self, app: ASGIApp, secret: str) -> None:
+        self._app = app
+        self._secret = secret.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+        is_right = secrets.compare_digest(given.strip().encode(), self._secret)
+        if scheme.lower() == "bearer" and is_right:
+            await self._app(scope, receive, send)
+            return
+        refusal = PlainTextResponse(
+            "The secret is missing or wrong.", 401, headers={"WWW-Authenticate": "Bearer"}
+        )
+        await refusal(scope, receive, send)
+
+
+class _Sessions:
+    """Handles requests, with the sessions in a task that ends with the event loop."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+        self._has_begun = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        await self._has_begun.wait()
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _run(self) -> None:
+        async with self._manager.run():
+            self._has_begun.set()
+            await asyncio.Event().wait()
