@@ -5,13 +5,14 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 
 import pytest
 
 from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal, time_limits
 from ferry_sdk.types import OrderRecord
-from tests.backend.gathering import eventually
+from tests.backend.gathering import at_once, eventually
 from tests.journal.conftest import new_server
 from tests.journal.intents import confirmation, engine_for, intent
 from tests.support.exchanges import caught
@@ -138,10 +139,16 @@ def test_write_that_was_refused_is_not_recorded_later(url, journal, entry_id, so
 
 
 @LONG
-@pytest.mark.parametrize("use", [*WRITES])
-def test_lock_ends_a_write_in_the_real_time(url, journal, entry_id, use):
-    with lock(url):
-        caught(JournalError, WRITES[use], journal, entry_id)
+def test_lock_ends_each_write_in_the_real_time(url, entry_id):
+    with ExitStack() as stack:
+        journals = [stack.enter_context(Journal(url)) for _ in WRITES]
+        for journal in journals:
+            journal.entries()  # it is open
+        writes = zip(WRITES.values(), journals, strict=True)
+        with lock(url):
+            under_way = at_once(*[partial(use, journal, entry_id) for use, journal in writes])
+            errors = [write.error() for write in under_way]
+    assert {type(error) for error in errors} == {JournalError}
 
 
 @pytest.mark.slow

@@ -95,10 +95,10 @@ class Course:
     def is_over(self):
         return len(self._answers) >= len(self.replies)
 
-    def watch(self, statements=ANY_NUMBER):
-        """Watch for half an hour, and be killed before the statement after so many."""
+    def watch(self, statements=ANY_NUMBER, *, hours=0.5):
+        """Watch for some hours, and be killed before the statement after so many."""
         events = self._service.watch(
-            self.database.journal, deadline=0.5 * HOUR, every=0.9 * HOUR, most=50
+            self.database.journal, deadline=hours * HOUR, every=0.9 * HOUR, most=50
         )
         self.database.left = statements
         try:
@@ -111,7 +111,7 @@ class Course:
 
     def check(self):
         """Give what is left, and compare all events with the answers that were recorded."""
-        self.watch()
+        self.watch(hours=0.02)
         answers = self.database.journal.offers.load_answers(("FRMRS", "TNLGN"), None, None)
         recorded = {answer.seen_at: self._answers[answer.seen_at] for answer in answers}
 

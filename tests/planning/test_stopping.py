@@ -95,7 +95,8 @@ def test_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
         """Cancel a stream and a search while the service holds four requests of each."""
         async with anyio.create_task_group() as group:
             group.start_soon(anext, stream)
-            group.start_soon(partial(ferry.trips.search, **STRAIT))
+            other_day = DAY + timedelta(1)  # an equal search would share the stream's requests
+            group.start_soon(partial(ferry.trips.search, **STRAIT | {"on": other_day}))
             while hold.held < 8:  # noqa: ASYNC110 -- the service's thread counts
                 await anyio.sleep(0.005)
             assert len(stream._plan._batch.worker._scopes) == 4
