@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 from functools import cache, partial
 from html import escape, unescape
@@ -40,6 +41,9 @@ PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$
 """A line that links to a program, or to a part of one: the site shows the program there."""
 LIST = re.compile(r"^\[[^\]]+\]\((?:\.\./)+ferry_sdk/(\S+)\)$", re.MULTILINE)
 """A line that links to a list in the source: the site shows the list there."""
+FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+ADDRESS = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
+"""Where a link leads within the site."""
 CHANGELOG = "[CHANGELOG.md](../CHANGELOG.md)"
 """A line that links to the list of changes: the site shows the list there."""
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
@@ -206,6 +210,7 @@ def docstrings(name: str) -> str:
 def on_post_build(config: MkDocsConfig) -> None:
     """Write llms.txt, the Markdown of each page that it lists, and llms-full.txt."""
     site = Path(config.site_dir)
+    base = config.site_url or ""
     lines = [f"# {config.site_name}", "", f"> {config.site_description}"]
     for title, pages in sections:
         lines += ["", f"## {title}", ""]
@@ -213,12 +218,25 @@ def on_post_build(config: MkDocsConfig) -> None:
             text = markdown[page.file.src_uri]
             summary = first_sentence(text)
             lines.append(
-                f"- [{page.title}]({config.site_url or ''}{page.file.src_uri})"
-                + (f": {summary}" if summary else "")
+                f"- [{page.title}]({base}{page.file.src_uri})" + (f": {summary}" if summary else "")
             )
             target = site / page.file.src_uri
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
     (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    whole = "\n\n".join(markdown[page.file.src_uri] for _, pages in sections for page in pages)
+    names = [page.file.src_uri for _, pages in sections for page in pages]
+    whole = "\n\n".join(from_root(markdown[name], name, base) for name in names)
     (site / "llms-full.txt").write_text(whole, encoding="utf-8")
+
+
+def from_root(text: str, name: str, base: str) -> str:
+    """Return a page's text with links that lead from the root of the site, outside of code."""
+
+    def link(found: re.Match[str]) -> str:
+        path, mark, anchor = found[1].partition("#")
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
+        return f"]({base}{target}{mark}{anchor})"
+
+    parts = FENCED.split(text)
+    parts[::2] = [ADDRESS.sub(link, part) for part in parts[::2]]
+    return "".join(parts)

@@ -242,6 +242,73 @@ def test_every_page_is_in_the_list(texts, pages):
     assert len(texts) == len(pages)
 
 
+def names_in(nav):
+    """Return the files of a navigation, in its order."""
+    if isinstance(nav, str):
+        return [nav]
+    items = nav.values() if isinstance(nav, dict) else nav
+    return [name for item in items for name in names_in(item)]
+
+
+@LONG
+def test_list_has_the_order_of_the_navigation(texts):
+    load_config = pytest.importorskip("mkdocs.config", reason=NO_SITE).load_config
+    assert [link for link, _ in texts] == names_in(load_config(str(ROOT / "mkdocs.yml")).nav)
+
+
+@pytest.fixture(scope="module")
+def whole_text(site):
+    """The text of all pages, in one file."""
+    return (site / "llms-full.txt").read_text("utf-8")
+
+
+@LONG
+def test_whole_text_has_every_page(texts, whole_text):
+    lines = {*whole_text.splitlines()}
+    for link, text in texts:
+        # A line with a link differs: in the whole text it leads from the root of the site.
+        missing = [line for line in text.splitlines() if "](" not in line and line not in lines]
+        assert missing == [], link
+
+
+def broken_links(text, folder):
+    """Return the links of a text, outside of code, that lead to no file."""
+    prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!\w+:)([^)#\s]+)", prose)
+    return [link for link in links if not (folder / link).is_file()]
+
+
+@LONG
+def test_links_of_the_list_lead_to_files(list_of_texts, site):
+    assert broken_links(list_of_texts, site) == []
+
+
+@LONG
+def test_links_of_the_whole_text_lead_to_files(whole_text, site):
+    assert broken_links(whole_text, site) == []
+
+
+@LONG
+def test_links_of_texts_lead_to_files(texts, site):
+    broken = {link: broken_links(text, (site / link).parent) for link, text in texts}
+    assert {link: links for link, links in broken.items() if links} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    [
+        pytest.param("[a](start.md)", "[a](local-service/start.md)", id="beside"),
+        pytest.param("[a](../cli.md#exit-codes)", "[a](cli.md#exit-codes)", id="above"),
+        pytest.param("[a](#faults)", "[a](local-service/testing.md#faults)", id="same page"),
+        pytest.param("[a](https://a.example)", "[a](https://a.example)", id="elsewhere"),
+        pytest.param("```\nf[0](a)\n```", "```\nf[0](a)\n```", id="code"),
+    ],
+)
+def test_whole_text_links_from_the_root(text, moved):
+    hooks = pytest.importorskip("scripts.docs_hooks", reason=NO_SITE)
+    assert hooks.from_root(text, "local-service/testing.md", "") == moved
+
+
 @LONG
 def test_texts_show_no_directives(texts):
     directive = re.compile(r"^(:::|-+8<-+) ", re.MULTILINE)
