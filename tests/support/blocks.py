@@ -18,7 +18,9 @@ from textwrap import dedent, indent
 from tests.support.processes import run
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+SKILL = ROOT / "ferry_sdk" / ".agents" / "skills" / "ferry-sdk" / "SKILL.md"
+"""What coding agents read; the wheel has it."""
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), SKILL)
 MODULES = tuple(sorted((ROOT / "ferry_sdk").rglob("*.py")))
 NOTEBOOKS = tuple(sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")))
 FENCE = re.compile(
