@@ -228,10 +228,10 @@ class _SecretRequired:
         if scheme.lower() == "bearer" and is_right:
             await self._app(scope, receive, send)
             return
-        refusal = PlainTextResponse(
+        unauthorized = PlainTextResponse(
             "The secret is missing or wrong.", 401, headers={"WWW-Authenticate": "Bearer"}
         )
-        await refusal(scope, receive, send)
+        await unauthorized(scope, receive, send)
 
 
 class _Sessions:
