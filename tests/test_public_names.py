@@ -20,7 +20,13 @@ from scripts import lazy_stubs, public_names
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
 
-LAZY = [ferry_sdk, ferry_sdk.models, ferry_sdk.notebook, ferry_sdk.sandbox]
+LAZY = [
+    ferry_sdk,
+    ferry_sdk.agents,
+    ferry_sdk.models,
+    ferry_sdk.notebook,
+    ferry_sdk.sandbox,
+]
 every_lazy_package = pytest.mark.parametrize("package", LAZY, ids=lambda package: package.__name__)
 
 

@@ -66,9 +66,7 @@ _ROWS: Final = (
     Command("sandbox", _SETUP, "Run the local service until Ctrl-C."),
     Command("openapi", _SETUP, "Print the OpenAPI 3.1 document of the service."),
     Command("demo", _SETUP, "Run a complete booking against a local service."),
-    Command(
-        "mcp", _SETUP, "Run an MCP server for agents, on standard input and output or over HTTP."
-    ),
+    Command("mcp", _SETUP, "Run an MCP server for agents, over pipes or HTTP."),
 )
 
 COMMANDS: Final = {row.name: row for row in _ROWS}

@@ -1,17 +1,16 @@
 """The server over HTTP: who may connect, both eras of the protocol, two hosts, and its end."""
 
-import gc
+import json
 import re
 import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 import httpx
 import httpx2
 import pytest
-from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
@@ -21,16 +20,13 @@ from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit, http_app
 from ferry_sdk.agents.mcp_server.http import HttpAddress
 from tests.agents.agent import book, order, result_of, sailings
-from tests.backend.gathering import eventually
-from tests.stdio.conftest import MODES, VERSIONS, Host, Person, answer_of, environment
+from tests.backend.gathering import UnderWay, eventually
+from tests.stdio.conftest import MODES, VERSIONS, Host, Person, environment
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.processes import run, start
 from tests.support.tiers import LONG, mostly_long
 from tests.system.interop.official_server import Hosted
-
-# The official client leaves a connection to the collector if its server has ended.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 SECRET = "of-all-the-hosts"
 ANY_PORT = "127.0.0.1:0"
@@ -83,26 +79,36 @@ def secret_file(tmp_path):
     return str(file)
 
 
+@pytest.fixture
+def servers():
+    """The servers of the test, which end after its clients: those complain otherwise."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def serve(servers, ferry_sandbox):
+    """Start servers of the sandbox."""
+    return lambda *options: servers.enter_context(served(ferry_sandbox, *options))
+
+
 @pytest.fixture(params=mostly_long(MODES))
-def connect(request, tmp_path):
+def connect(request, servers, asyncio_portal, tmp_path):
     """Connect the official client to a server, in each era of the protocol."""
-    # The event loop ends with the test, and with it what the client has left open.
-    with start_blocking_portal("asyncio") as portal, ExitStack() as stack:
+    del servers  # used before, so that they end later
+    with ExitStack() as stack:
 
         def connected(url, person=None, secret=SECRET):
-            stack.enter_context(suppress(Exception))  # the client's, if its server was killed
             headers = {"Authorization": f"Bearer {secret}"}
-            http = stack.enter_context(
-                portal.wrap_async_context_manager(httpx2.AsyncClient(headers=headers, timeout=30))
-            )
+            http = httpx2.AsyncClient(headers=headers, timeout=30)
+            stack.enter_context(asyncio_portal.wrap_async_context_manager(http))
             transport = streamable_http_client(url, http_client=http)
             client = Client(transport, mode=MODES[request.param], elicitation_callback=person)
-            stack.enter_context(portal.wrap_async_context_manager(client))
+            stack.enter_context(asyncio_portal.wrap_async_context_manager(client))
             assert client.protocol_version == VERSIONS[request.param]
-            return Host(portal, client, tmp_path)
+            return Host(asyncio_portal, client, tmp_path)
 
         yield connected
-    gc.collect()  # what is left says so in this test, not in a later one
 
 
 def initialize(url, **headers):
@@ -138,28 +144,28 @@ def book_and_pay(host):
     made(host, "bookings_confirm", {"booking_id": booking["booking_id"]})
 
 
-def test_host_books_and_pays_with_codes(ferry_sandbox, secret_file, connect):
-    with served(ferry_sandbox, "--writes", "--secret-file", secret_file) as server:
-        book_and_pay(connect(server.url))
+def test_host_books_and_pays_with_codes(ferry_sandbox, serve, secret_file, connect):
+    server = serve("--writes", "--secret-file", secret_file)
+    book_and_pay(connect(server.url))
     assert [effect.operation for effect in ferry_sandbox.counters.effects] == [
         "bookings.create",
         "bookings.confirm",
     ]
 
 
-def test_person_at_the_host_is_asked(ferry_sandbox, secret_file, connect):
+def test_person_at_the_host_is_asked(serve, secret_file, connect):
     person = Person()
-    with served(ferry_sandbox, "--writes", "--secret-file", secret_file) as server:
-        book(connect(server.url, person))
+    server = serve("--writes", "--secret-file", secret_file)
+    book(connect(server.url, person))
     (question,) = person.shown
     assert "EUR" in question
 
 
-def test_two_hosts_share_what_was_shown(ferry_sandbox, secret_file, connect):
-    with served(ferry_sandbox, "--writes", "--secret-file", secret_file) as server:
-        asked = order(sailings(connect(server.url))[0])
-        answer = connect(server.url).call("bookings_create", asked)
-        assert answer["approval"]["confirmation_code"]
+def test_two_hosts_share_what_was_shown(serve, secret_file, connect):
+    server = serve("--writes", "--secret-file", secret_file)
+    asked = order(sailings(connect(server.url))[0])
+    answer = connect(server.url).call("bookings_create", asked)
+    assert answer["approval"]["confirmation_code"]
 
 
 class TestSecret:
@@ -217,53 +223,85 @@ class TestHeaders:
         assert initialize(url, Host=host).status_code == 421
 
 
+class PlainHost:
+    """A host with a handshake, whose connections end with its block."""
+
+    def __init__(self, url):
+        self._url = url
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {SECRET}",
+        }
+        self._http = httpx.Client(headers=headers, timeout=30)
+
+    def __enter__(self):
+        reply = initialize(self._url, Authorization=f"Bearer {SECRET}")
+        self._http.headers["Mcp-Session-Id"] = reply.headers["Mcp-Session-Id"]
+        self._http.headers["MCP-Protocol-Version"] = "2025-11-25"
+        self._http.post(self._url, json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    def __exit__(self, *_):
+        self._http.close()
+
+    def listen(self):
+        """Return the stream of the server's own messages, which stays open."""
+        return self._http.stream("GET", self._url)
+
+    def call(self, name, arguments=None):
+        params = {"name": name, "arguments": arguments or {}}
+        message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+        text = self._http.post(self._url, json=message).text
+        (data,) = re.findall(r"^data: (.*)$", text, re.MULTILINE)
+        return json.loads(json.loads(data)["result"]["content"][0]["text"])
+
+
 class TestEnd:
     """A signal ends the server."""
 
     @pytest.mark.parametrize("number", mostly_long([signal.SIGTERM, signal.SIGINT]))
-    def test_open_connections_do_not_delay_it(self, ferry_sandbox, secret_file, connect, number):
-        with served(ferry_sandbox, "--secret-file", secret_file) as server:
-            result_of(connect(server.url).call("catalogue_ports"))
+    def test_open_stream_does_not_delay_it(self, serve, secret_file, number):
+        server = serve("--secret-file", secret_file)
+        with PlainHost(server.url) as host, host.listen():
+            result_of(host.call("catalogue_ports"))
             code, log = server.stop(number)
         assert code == 0
         assert "Traceback" not in log
 
-    def test_write_in_progress_is_finished(self, ferry_sandbox, secret_file, connect):
-        with served(ferry_sandbox, "--writes", "--secret-file", secret_file) as server:
-            host = connect(server.url)
+    def test_write_in_progress_is_finished(self, ferry_sandbox, serve, secret_file):
+        server = serve("--writes", "--secret-file", secret_file)
+        with PlainHost(server.url) as host:
             asked = with_code(host, "bookings_create", order(sailings(host)[0]))
             hold = Hold(ferry_sandbox, "bookings.create", replies=True)
-            write = host.start_call("bookings_create", asked)
-            eventually(lambda: ferry_sandbox.counters.effects and hold.held)
+            write = UnderWay(lambda: host.call("bookings_create", asked))
+            eventually(lambda: hold.held)
             server.process.send_signal(signal.SIGTERM)
             eventually(lambda: not accepts_connections(server.url))
             hold.release()
-            result_of(answer_of(write.result(timeout=30)))
-            assert server.process.wait(timeout=30) == 0
+            result_of(write.value())
+        assert server.process.wait(timeout=30) == 0
 
     @LONG
     def test_killed_server_leaves_the_write_to_its_journal(
-        self, ferry_sandbox, secret_file, connect, tmp_path
+        self, ferry_sandbox, serve, secret_file, tmp_path
     ):
         files = ["--journal", f"sqlite:///{tmp_path / 'ferry.db'}", "--state", tmp_path / "state"]
         options = ["--writes", "--secret-file", secret_file, *map(str, files)]
-        with served(ferry_sandbox, *options) as server:
-            host = connect(server.url)
+        server = serve(*options)
+        with PlainHost(server.url) as host:
             created = made(host, "bookings_create", order(sailings(host)[0]))
             booking = {"booking_id": created["booking_id"]}
             again = with_code(host, "bookings_confirm", booking)
             hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
-            host.start_call("bookings_confirm", again)
+            write = UnderWay(lambda: host.call("bookings_confirm", again))
             eventually(lambda: hold.held)
             server.process.kill()
-            server.process.wait()
+            assert isinstance(write.error(), httpx.RemoteProtocolError)
             hold.release()
 
-        with served(ferry_sandbox, *options) as server:
-            answer = connect(server.url).call("bookings_confirm", booking)
-        assert "approval" not in answer
-        confirmations = ferry_sandbox.counters.requests["bookings.confirm"]
-        assert confirmations == 1
+        with PlainHost(serve(*options).url) as host:
+            assert "approval" not in host.call("bookings_confirm", booking)
+        assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def accepts_connections(url):
@@ -333,10 +371,10 @@ class TestApplication:
         ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
         return AsyncToolkit(ferry, tools="all", writes=True)
 
-    def test_mounted_application_serves_the_tools(self, toolkit, connect):
+    def test_mounted_application_serves_the_tools(self, toolkit, servers, connect):
         app = Starlette(routes=[Mount("/agents", http_app(toolkit, secret=SECRET))])
-        with Hosted(app) as hosted:
-            book_and_pay(connect(f"{hosted.base_url}/agents/mcp"))
+        hosted = servers.enter_context(Hosted(app))
+        book_and_pay(connect(f"{hosted.base_url}/agents/mcp"))
 
     def test_application_requires_the_secret(self, toolkit):
         with Hosted(http_app(toolkit, secret=SECRET)) as hosted:

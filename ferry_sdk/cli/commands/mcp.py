@@ -84,7 +84,7 @@ class ServerOptions:
 
 
 def mcp(*, options: ServerOptions) -> None:
-    """Run an MCP server for agents, on standard input and output or over HTTP.
+    """Run an MCP server for agents, over pipes or HTTP.
 
     Without --writes, it only reads; without a journal, it changes no bookings.
     """
