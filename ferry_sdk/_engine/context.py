@@ -39,8 +39,8 @@ class Session:
     Attributes:
         secrets: The tokens in use by the client and its views, of all accounts.
         id: The MCP session id; None if the server gave none.
-        version: The negotiated MCP version; None if the server needs no handshake.
-        opened_at: When the handshake was made, on the monotonic clock; None before it.
+        version: The MCP version of the calls; None if they name none.
+        opened_at: When the handshake was made or refused, on the monotonic clock; None before it.
         generation: The number of handshakes, so that calls that meet the same expired session
             renew it once.
         skew: Seconds that the service's clock is ahead of the local clock, at least.

@@ -11,7 +11,9 @@
 | ``x-client-version`` | requests to the service | the setting `client_version` |
 | ``Accept`` | every request | the media types that the protocol reads |
 | ``Content-Type`` | requests with a body | JSON |
-| ``Mcp-Session-Id``, ``MCP-Protocol-Version`` | requests in an MCP session | the session |
+| ``Mcp-Session-Id`` | requests in an MCP session | the session |
+| ``MCP-Protocol-Version`` | MCP calls, once the version is known | the version |
+| ``Mcp-Method``, ``Mcp-Name`` | MCP calls without a handshake | what the body calls |
 
 A file at another address is fetched with `ANONYMOUS` alone. The HTTP client adds headers of the
 connection, such as ``Host`` and ``Content-Length``.
@@ -22,6 +24,8 @@ not set it.
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.content_codings import ACCEPTED
@@ -38,6 +42,10 @@ PDF: Final = "application/pdf"
 
 # `user-agent` is in lower case, as the user's headers are: the user's own replaces it.
 _FIXED: Final = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": ACCEPTED}
+
+_PLAIN: Final = re.compile(r"(?! )[ -~]+(?<! )")
+"""A value that a header carries as it is."""
+_ENCODED: Final = "=?base64?"
 
 ANONYMOUS: Final = {"Accept": PDF, "Accept-Encoding": ACCEPTED}
 """The headers of a request to an address that is not the service's, which learns nothing else."""
@@ -56,6 +64,8 @@ RESERVED: Final = frozenset(
         "host",
         "http2-settings",
         "keep-alive",
+        "mcp-method",
+        "mcp-name",
         "mcp-protocol-version",
         "mcp-session-id",
         "proxy-authorization",
@@ -110,4 +120,20 @@ def session_headers(session: Session) -> dict[str, str]:
         headers["Mcp-Session-Id"] = session.id
     if session.version is not None:
         headers["MCP-Protocol-Version"] = session.version
+    return headers
+
+
+def call_headers(method: str, name: object) -> dict[str, str]:
+    """Return the headers that repeat what the body of an MCP call without a handshake calls.
+
+    Args:
+        method: Its JSON-RPC method.
+        name: The name of its tool, or the URI of its resource; None for other methods.
+    """
+    headers = {"Mcp-Method": method}
+    if name is not None:
+        text = str(name)
+        if not _PLAIN.fullmatch(text) or text.startswith(_ENCODED):
+            text = f"{_ENCODED}{b64encode(text.encode()).decode()}?="
+        headers["Mcp-Name"] = text
     return headers

@@ -8,7 +8,13 @@ import pytest
 from ferry_sdk import InvalidInputError
 from ferry_sdk._engine.content_codings import ACCEPTED, decompressor_of
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.headers import ANONYMOUS, RESERVED, service_headers, session_headers
+from ferry_sdk._engine.headers import (
+    ANONYMOUS,
+    RESERVED,
+    call_headers,
+    service_headers,
+    session_headers,
+)
 from ferry_sdk._engine.validation import extra_headers
 from tests.support.driven import SETTINGS
 
@@ -63,6 +69,26 @@ def test_content_type_is_that_of_a_body(context, has_json):
 )
 def test_session_headers_are_those_of_the_handshake(session, expected):
     assert session_headers(session) == expected
+
+
+def test_call_without_a_name_repeats_its_method():
+    assert call_headers("tools/list", None) == {"Mcp-Method": "tools/list"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("view_ticket", "view_ticket"),
+        ("resource://service/ports?of=all it", "resource://service/ports?of=all it"),
+        ("é", "=?base64?w6k=?="),
+        (" x", "=?base64?IHg=?="),
+        ("x\n", "=?base64?eAo=?="),
+        ("", "=?base64??="),
+        ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?="),
+    ],
+)
+def test_name_of_a_call_is_a_header(name, sent):
+    assert call_headers("tools/call", name)["Mcp-Name"] == sent
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))

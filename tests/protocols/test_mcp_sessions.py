@@ -123,8 +123,7 @@ def test_session_is_renewed_in_time():
         pytest.param(plain(405, "dead"), id="405"),
         pytest.param(plain(406, "dead"), id="406"),
         pytest.param(opening("dead", status=400), id="400 with a result"),
-        pytest.param(refusal(200, "Method not found", -32601), id="unknown method"),
-        pytest.param(refusal(404, "no", -32601, "dead"), id="404, unknown method"),
+        pytest.param(refusal(400, "no", -32600, "dead"), id="invalid request"),
         pytest.param(replied(200, "dead", result={}), id="empty result"),
         pytest.param(plain(200, "dead", b"<html>"), id="HTML"),
         pytest.param(plain(202, "dead", b""), id="202"),
@@ -274,18 +273,6 @@ def test_write_that_lost_its_session_is_done_once(both, ferry_sandbox, creation,
 # A handshake that fails
 
 every_call = pytest.mark.parametrize("call", [VIEW, BOOK], ids=["read", "write"])
-
-
-@every_call
-@pytest.mark.parametrize("code", [-32020, -32021, -32022])
-@pytest.mark.parametrize("status", [200, 400])
-def test_server_without_handshakes_is_named_as_that(call, code, status):
-    driven = Driven(refusal(status, "Unsupported protocol version", code), SEEN)
-    error = driven.error(UnexpectedResponseError, call)
-    assert "without a handshake" in str(error)
-    assert (error.outcome, set(driven.methods)) == ("not_sent", {"initialize"})
-
-
 every_trouble = pytest.mark.parametrize(
     ("trouble", "kind"),
     [

@@ -114,7 +114,26 @@ def test_initialize_can_be_refused(caller, handshake, status, code):
     caller.sandbox.mcp.set(handshake=handshake)
     reply = caller.open()
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
-    assert caller.read(PORTS).status_code == 200
+
+
+@pytest.mark.parametrize("version", [None, "2026-07-28"])
+def test_service_without_a_handshake_serves_any_version(caller, version):
+    caller.sandbox.mcp.set(handshake="refused")
+    assert caller.read(PORTS, mcp_protocol_version=version).status_code == 200
+
+
+@pytest.mark.parametrize("version", [None, "2025-11-25", "1999-01-01"])
+def test_older_versions_can_be_refused(caller, version):
+    caller.sandbox.mcp.set(handshake="modern_only")
+    reply = caller.read(PORTS, mcp_protocol_version=version)
+    error = {"supported": ["2026-07-28"], "requested": version}
+    assert (reply.status_code, reply.json()["error"]["data"]) == (400, error)
+
+
+def test_newest_version_can_be_the_only_one(caller):
+    caller.sandbox.mcp.set(handshake="modern_only")
+    headers = {"mcp_protocol_version": "2026-07-28", "mcp_session_id": "gone"}
+    assert caller.read(PORTS, **headers).status_code == 200
 
 
 @pytest.mark.parametrize("status", [404, 405])

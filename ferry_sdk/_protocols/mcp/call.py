@@ -17,8 +17,8 @@ from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.json_body import digest, is_list, is_object, members_of, personal_data
 from ferry_sdk._protocols.mcp.lost_session import ended_error, is_lost, is_named, is_refused
-from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
-from ferry_sdk._protocols.mcp.results import resource_value, tool_value
+from ferry_sdk._protocols.mcp.post import PATH, STATELESS, JsonRpcReply, post
+from ferry_sdk._protocols.mcp.results import refuses_version, resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.types import RequestDigest
 
@@ -103,6 +103,8 @@ def _post_in_session(
     session_id = session.id
     answer = yield from post(context, method, params, session)
     if not is_lost(answer, session_id):
+        if session.version == STATELESS and answer.reply.status_code == HTTPStatus.BAD_REQUEST:
+            session.opened_at = None  # the server may speak another version now: the next call asks
         return answer
 
     if not is_read and not is_refused(answer, session_id):
@@ -119,8 +121,8 @@ def _post_in_session(
 
     session_id = session.id
     again = yield from post(context, method, params, session)
-    if again.reply.status_code == HTTPStatus.UNAUTHORIZED:
-        return again  # it may be the token that has expired
+    if again.reply.status_code == HTTPStatus.UNAUTHORIZED or refuses_version(again.error):
+        return again  # it may be the token that has expired; and no other version is known
     # A read of a new session that is answered with 404 is about something that does not exist.
     if is_lost(again, session_id) and not (is_read and not is_named(again, session_id)):
         raise ended_error(again)

@@ -1,6 +1,6 @@
 """How a server says that the session of a request is gone, and what that proves.
 
-A session is gone in two cases:
+A session is gone in three cases:
 
 1. The reply to a request with a session id has the status 404, whatever its body is. The
    transport's specification gives lost sessions this status. Two replies are no such 404: that of
@@ -8,12 +8,15 @@ A session is gone in two cases:
 2. The reply has the status 200, 400, 401, 404 or 410, and its text names the session. The text is
    the message of a JSON-RPC error, the text of a failed tool, or the body.
 
+3. The reply refuses the version of the request and names those that the server supports. A server
+   does so that has learned or forgotten a version since the handshake.
+
 A text names the session if it has no other words than those of `_WORDS`, one of `_SUBJECTS` among
 them: ``Bad Request: No valid session ID provided``. A text with any other word is about something
 else, for example ``Checkout session expired at the carrier``.
 
 A write is sent again only if the server named the session where it refuses a request before it
-reads it: with an error status, or with a JSON-RPC code that says so.
+reads it: with an error status, or with a JSON-RPC code that says so; or if it refused the version.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import Final
 
 from ferry_sdk._protocols.error_responses import api_error, message_of, service_error
 from ferry_sdk._protocols.mcp.post import JsonRpcReply
-from ferry_sdk._protocols.mcp.results import failed_texts
+from ferry_sdk._protocols.mcp.results import failed_texts, refuses_version
 from ferry_sdk.errors import SESSION_ENDED, APIError
 
 _STATUSES: Final = frozenset({200, 400, 401, 404, 410})
@@ -73,6 +76,8 @@ def is_lost(answer: JsonRpcReply, session_id: str | None) -> bool:
         return bool(failed_texts(answer.message["result"])) and is_named(answer, session_id)
     if answer.is_tools_answer:
         return False
+    if refuses_version(answer.error):
+        return True
     if answer.reply.status_code == HTTPStatus.NOT_FOUND and session_id is not None:
         return answer.error.get("code") != _UNKNOWN_METHOD
     return is_named(answer, session_id)
@@ -90,6 +95,8 @@ def is_refused(answer: JsonRpcReply, session_id: str | None) -> bool:
 
     A tool's result and a body without JSON-RPC do not prove this with the status 200.
     """
+    if refuses_version(answer.error):
+        return True
     if "result" in answer.message or not is_named(answer, session_id):
         return False
     code = answer.error.get("code")

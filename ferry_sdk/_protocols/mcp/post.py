@@ -1,4 +1,8 @@
-"""Posts one JSON-RPC message to ``/mcp`` and finds its reply."""
+"""Posts one JSON-RPC message to ``/mcp`` and finds its reply.
+
+With the version `STATELESS`, a request needs no handshake and no session. It says itself which
+version and which client it is of: in the member ``_meta`` of its parameters, and in its headers.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,25 @@ from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.headers import JSON, service_headers, session_headers
+from ferry_sdk._engine.headers import JSON, call_headers, service_headers, session_headers
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
 from ferry_sdk._protocols.json_body import decode_or_text, encode_json, members_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import SERVICE_CODES, APIError
 
 PATH: Final = "/mcp"
+STATELESS: Final = "2026-07-28"
+"""The version of MCP that has no handshake and no sessions."""
+CLIENT_INFO: Final = {"name": "ferry_sdk", "version": __version__}
+_META: Final = {
+    "io.modelcontextprotocol/protocolVersion": STATELESS,
+    "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
+    "io.modelcontextprotocol/clientCapabilities": dict[str, object](),
+}
 _ACCEPTED: Final = f"{JSON}, {EVENT_STREAM}"
 _ids: Final = count(1)
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -112,6 +125,10 @@ def send_message(
     """Post a message in a session, and return the HTTP reply."""
     headers = service_headers(context, "token", accept=_ACCEPTED, has_json=True)
     headers |= session_headers(session)
+    if headers.get("MCP-Protocol-Version") == STATELESS:
+        params = members_of(message.get("params"))
+        headers |= call_headers(str(message["method"]), params.get("name") or params.get("uri"))
+        message = {**message, "params": {**params, "_meta": _META}}
     request = Request(
         method="POST",
         url=f"{context.settings.base_url}{PATH}",

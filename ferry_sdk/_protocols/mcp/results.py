@@ -53,6 +53,7 @@ _REFUSED: Final = (
     _RESOURCE_NOT_FOUND,
 )
 """The codes with which a server refuses a request before any work."""
+_UNSUPPORTED_VERSION: Final = -32022
 _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
 _TOOL_PREFIX: Final = re.compile(
     r"(?:error (?:calling|executing|invoking|running) tool [^:\n]{1,100}"
@@ -112,7 +113,7 @@ def _check_type(members: dict[str, object], head: Reply) -> None:
     """Raise unless a result is complete."""
     kind = members.get("resultType")
     if kind == "input_required":
-        problem = "the tool asks for more input, which is not supported"
+        problem = "the server asks for more input, which is not supported"
         raise unexpected_result(problem, head, members)
     if kind not in (None, "complete"):
         raise unexpected_result("the result has an unknown type", head, members)
@@ -134,6 +135,7 @@ def resource_value(result: object, head: Reply) -> object:
         UnexpectedResponseError: The content cannot be decoded.
     """
     raise_service_error(result, head)
+    _check_type(members_of(result), head)
     contents = members_of(result).get("contents")
     if contents is None and (result == {} or "contents" in members_of(result)):
         return []
@@ -172,17 +174,28 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
         return api_error(head, members, code=text)  # the status decides the class
 
     kind: type[APIError] = APIError
+    is_refused = code in _REFUSED or refuses_version(members)
     if code in _NOT_FOUND or (of_resource and code in _NO_RESOURCE):
         kind = NotFoundError
-    elif code in _REFUSED:
+    elif is_refused:
         kind = BadRequestError
     elif code == _INTERNAL_ERROR:
         kind = ServerError
 
     failure = api_error(head, members, code=text, kind=kind)
-    if code not in _REFUSED:
+    if not is_refused:
         failure.outcome = "unknown"
     return failure
+
+
+def refuses_version(error: object) -> bool:
+    """Return whether a JSON-RPC error refuses the version of a request, before any work.
+
+    Other servers may use its code otherwise, so it has to name the versions that are supported.
+    """
+    members = members_of(error)
+    supported = members_of(members.get("data")).get("supported")
+    return members.get("code") == _UNSUPPORTED_VERSION and is_list(supported)
 
 
 def unexpected_result(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:

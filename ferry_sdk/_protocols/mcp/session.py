@@ -3,9 +3,15 @@
 `open_session` runs before every call. If there is no session yet, or if it is `RENEW_AFTER` old:
 
 1. One call makes the handshake, and the others of the account wait for it (`Exclusive`).
-2. It posts ``initialize``. A server that does not know it needs no session.
+2. It posts ``initialize``.
 3. It keeps the session's id and version, which the headers of each request repeat.
 4. It posts ``notifications/initialized``, whose failure is of no consequence.
+
+A server that refuses ``initialize`` with one of the codes `_NO_HANDSHAKE` speaks the version
+`STATELESS`. The account keeps that as long as a session, and calls go on without steps 3 and 4. A
+server that refuses it in another way needs neither a session nor a version.
+
+A write is sent once all the same: it leaves after ``initialize``, which changes nothing.
 
 If a call finds its session gone, `renew_session` does the same, once for all calls that found the
 same session gone: each handshake counts up the `generation`.
@@ -20,9 +26,14 @@ from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.json_body import members_of
-from ferry_sdk._protocols.mcp.post import JsonRpcReply, post, send_message
+from ferry_sdk._protocols.mcp.post import (
+    CLIENT_INFO,
+    STATELESS,
+    JsonRpcReply,
+    post,
+    send_message,
+)
 from ferry_sdk._protocols.mcp.results import unexpected_result
-from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
     FerryError,
     InvalidInputError,
@@ -36,12 +47,13 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""The versions of MCP that the library knows, the latest first, which it asks for."""
+"""The versions of MCP that begin with a handshake, the latest first, which it asks for."""
 _FAILURES: Final = (401, 403, 429)
 """Statuses with which a handshake fails, as with 500 and above; with others, it is not needed."""
 _SERVER_ERRORS: Final = 500
-_MODERN_ONLY: Final = (-32020, -32021, -32022)
-"""The codes with which a server without handshakes refuses one."""
+_NO_HANDSHAKE: Final = (-32601, -32602, -32020, -32021, -32022)
+"""The codes with which a server without handshakes refuses one: it does not know the method, it
+misses what each request says of itself, or it does not support the version."""
 
 
 def open_session(context: Context) -> Flow[None]:
@@ -72,22 +84,19 @@ def _handshake(context: Context) -> Flow[None]:
     params = {
         "protocolVersion": _VERSIONS[0],
         "capabilities": {},
-        "clientInfo": {"name": "ferry_sdk", "version": __version__},
+        "clientInfo": CLIENT_INFO,
     }
     answer = yield from post(context, "initialize", params, Session())
     status = answer.reply.status_code
     if status in _FAILURES or status >= _SERVER_ERRORS:
         raise answer.status_error()
-    if answer.error.get("code") in _MODERN_ONLY:
-        problem = "the server supports only MCP versions without a handshake"
-        raise unexpected_result(problem, answer.reply)
 
     session = context.session
     session.id, session.version = _parse_initialize(answer)
     session.opened_at = context.clock()
     session.generation += 1
 
-    if session.version is not None:
+    if session.version in _VERSIONS:
         try:
             message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
             yield from send_message(context, message, session)
@@ -96,7 +105,10 @@ def _handshake(context: Context) -> Flow[None]:
 
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
-    """Return session id and protocol version; only a successful initialize has them."""
+    """Return session id and protocol version; only a successful initialize has a session id."""
+    if answer.error.get("code") in _NO_HANDSHAKE:
+        return None, STATELESS
+
     result = members_of(answer.message.get("result"))
     version = result.get("protocolVersion")
     if version is None or not answer.reply.is_success:

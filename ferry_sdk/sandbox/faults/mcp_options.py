@@ -30,8 +30,10 @@ class McpOptions(ControlModel):
         reply: `auto` follows `Accept` (JSON if both are accepted); `json` and `sse` are fixed.
         status: The HTTP status of replies to tool calls and resource reads.
         handshake: `accepted`; `refused` as an unknown method (`refused_404`, `refused_405`: with
-            that status and no JSON); `modern_only` answers like a server without sessions (400,
-            -32022); `odd_version` answers the protocol version `1.0`.
+            that status and no JSON); `modern_only` supports the version 2026-07-28 alone, which
+            has no handshake and no sessions: a request that names another version, or none, in
+            `MCP-Protocol-Version` is answered with 400 and -32022; `odd_version` answers the
+            protocol version `1.0`.
         session: `optional` sends an id and accepts requests without one; `required` rejects those
             with 400; `none` sends no id and ignores ids in requests.
         session_seconds: The lifetime of a session, by the service's clock.

@@ -18,11 +18,11 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     INVALID_REQUEST,
     PARSE_ERROR,
     REFUSED,
-    VERSIONS,
     JsonRpcError,
     JsonRpcRequest,
     UnknownResourceError,
     answer,
+    check_version,
 )
 from ferry_sdk.sandbox.faults.details import SessionExpired, SessionRequired
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
@@ -103,9 +103,7 @@ class McpEndpoint:
         self._check_session(request, options, opening=opening)
         if opening and options.handshake in _REFUSED_STATUS:
             return PlainTextResponse("No", _REFUSED_STATUS[options.handshake])
-        version = request.headers.get(_VERSION)
-        if version is not None and version not in VERSIONS and not opening:
-            raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
+        check_version(call, request.headers.get(_VERSION), options)
 
         message = answer(call, self.service, caller_of(request, access, "mcp"), options)
         status = options.status if call.method in ("tools/call", "resources/read") else 200
@@ -146,7 +144,7 @@ class McpEndpoint:
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
         session = request.headers.get(_SESSION)
-        if options.session == "none":
+        if options.session == "none" or options.handshake == "modern_only":
             return
         if session is None:
             if options.session == "required" and not opening:

@@ -24,6 +24,8 @@ from ferry_sdk.sandbox.service import Service, ServiceError
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""
+_STATELESS_VERSION = "2026-07-28"
+"""The protocol version without initialize and without sessions."""
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -186,17 +188,31 @@ def tool_record(name: str) -> Json:
     }
 
 
+def check_version(call: JsonRpcRequest, version: str | None, options: McpOptions) -> None:
+    """Check the version that a request names in a header.
+
+    Raises:
+        JsonRpcError: The service does not support it.
+    """
+    opening = call.method == "initialize"
+    if options.handshake == "modern_only":
+        if opening or version != _STATELESS_VERSION:
+            requested = call.params.get("protocolVersion") if opening else version
+            data: Json = {"supported": [_STATELESS_VERSION], "requested": requested}
+            message = "Unsupported protocol version"
+            raise JsonRpcError(MODERN_VERSION_ONLY, message, data=data, status=400)
+        return
+
+    is_checked = options.handshake != "refused" and not opening
+    if is_checked and version is not None and version not in VERSIONS:
+        raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
+
+
 def _initialize_result(call: JsonRpcRequest, options: McpOptions) -> Json:
-    requested = call.params.get("protocolVersion")
     if options.handshake == "refused":
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")
 
-    if options.handshake == "modern_only":
-        data: Json = {"supported": ["2026-07-28"], "requested": requested}
-        raise JsonRpcError(
-            MODERN_VERSION_ONLY, "Unsupported protocol version", data=data, status=400
-        )
-
+    requested = call.params.get("protocolVersion")
     version = VERSIONS[0]
     if options.handshake == "odd_version":
         version = "1.0"
