@@ -98,6 +98,7 @@ def kinds(name):
     if name == "mcp.create_booking":
         yield Kind(name, has_journal=True, stage="open")
         yield Kind(name, stage="unknown")
+        yield Kind(name, has_journal=True, stage="stateless")
 
 
 @cache
@@ -171,7 +172,12 @@ BEGAN = 1e9
 """When a course begins: so far ahead of the machine's clock that no real wait comes to its end."""
 LATENCY = 0.25
 REFUSALS = ("409", "429", "401")
-STATUS = {"done": 200, "unreadable": 200, "another": 200, "gone": 404}
+RPC_REFUSALS = {
+    "gone": {"code": -32001, "message": "Session not found"},
+    "version": {"code": -32022, "message": "No", "data": {"supported": ["2026-07-28"]}},
+}
+"""The errors with which a server refuses a call for its session or its version."""
+STATUS = {"done": 200, "unreadable": 200, "another": 200, "gone": 404, "version": 400}
 STATUS |= {"503 naming": 503}
 DOUBTS = ("503", "408", "lost", "unreadable")
 NAMING = ("503 naming", "lost naming")
@@ -254,7 +260,8 @@ class Course:
         random.seed(0)  # of the pauses, which a course taken again has to repeat
         self.journal = Record(self) if self.kind.has_journal else None
         known = {"id": "s-1", "version": "2025-11-25", "opened_at": BEGAN, "generation": 1}
-        of_stage = {"unknown": {}, "bare": {"opened_at": BEGAN}, "open": known}
+        newest = {"version": "2026-07-28", "opened_at": BEGAN}
+        of_stage = {"unknown": {}, "bare": {"opened_at": BEGAN}, "open": known, "stateless": newest}
         self.session = Session(**of_stage[self.kind.stage])
 
     @property
@@ -381,7 +388,10 @@ class Course:
         if effect.request.rpc_method != "initialize":
             self._choose_reply(effect, "heard", "lost")
             return lambda _: reply(202)
-        came = self._choose_reply(effect, "open", "404", "503")
+        came = self._choose_reply(effect, "open", "404", "503", "no handshake")
+        if came == "no handshake":
+            error = {"code": -32601, "message": "Method not found"}
+            return lambda request: _rpc_reply(request, 404, {"error": error})
         if came != "open":
             return lambda _: reply(int(came))
         result = {"protocolVersion": "2025-11-25"}
@@ -413,7 +423,7 @@ class Course:
             doubtful += NAMING
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
         before = ["409, before"] if has_subject else []
-        gone = ["gone"] if effect.request.rpc_method else []
+        gone = RPC_REFUSALS if effect.request.rpc_method else []
         came = self._choose_reply(
             effect, "done", "not sent", *REFUSALS, *before, *doubts, "302", *gone, is_write=True
         )
@@ -428,9 +438,9 @@ class Course:
         if came == "503 naming":
             self.is_named = True
             return lambda _: reply(503, {"booking_id": "b-1"})
-        if came == "gone":
-            error = {"code": -32001, "message": "Session not found"}
-            return lambda request: _rpc_reply(request, 404, {"error": error})
+        if came in RPC_REFUSALS:
+            error = {"error": RPC_REFUSALS[came]}
+            return lambda request: _rpc_reply(request, STATUS[came], error)
         return lambda _: reply(int(came))
 
     def _choose_reply(self, effect, *options, is_write=False):
@@ -449,7 +459,7 @@ class Course:
         if is_write:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)
-            self.said.append((left, status, said in (*REFUSALS, "gone")))
+            self.said.append((left, status, said in (*REFUSALS, *RPC_REFUSALS)))
         self._end_if(said, effect.until, "unknown" if left else "not_sent")
         self.now += LATENCY
         if said == "not sent":

@@ -6,6 +6,7 @@ from ferry_sdk import (
     BadRequestError,
     ConflictError,
     Ferry,
+    NotFoundError,
     OutcomeUnknownError,
     ServerError,
     UnexpectedResponseError,
@@ -280,6 +281,19 @@ def test_refusal_of_a_tool_is_its_error(serve):
     assert server.methods == ["initialize", "tools/call"]
 
 
+def test_missing_resource_is_not_found(serve):
+    _, ferry = serve()
+    caught(NotFoundError, ferry.mcp.read_resource, "resource://service/nothing")
+
+
+def test_invalid_parameters_leave_the_version(serve):
+    server, ferry = serve()
+    server.reply = with_error(400, -32602, "Invalid arguments")
+    caught(BadRequestError, view, ferry)
+    view(ferry)
+    assert server.methods == ["initialize", "tools/call", "tools/call"]
+
+
 # More input
 
 MORE = with_result({"resultType": "input_required", "inputRequests": {}, "requestState": "s"})
@@ -299,3 +313,22 @@ def test_write_that_needs_more_input_is_unknown(serve):
     server.reply = MORE
     error = caught(OutcomeUnknownError, book, ferry)
     assert "asks for more input" in str(error)
+
+
+# The local service
+
+
+@pytest.mark.parametrize("handshake", ["refused", "modern_only"])
+def test_local_service_without_a_handshake_books(both, ferry_sandbox, creation, handshake):
+    ferry_sandbox.mcp.set(handshake=handshake)
+    booking = both.mcp.create_booking(**creation)
+    confirmed = both.mcp.confirm_booking(booking.booking_id)
+    assert both.mcp.view_ticket(confirmed.ticket_id).id == confirmed.ticket_id
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+
+
+def test_local_service_that_drops_older_versions_books_once(both, ferry_sandbox, creation):
+    both.mcp.ports()
+    ferry_sandbox.mcp.set(handshake="modern_only")
+    both.mcp.create_booking(**creation)
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1

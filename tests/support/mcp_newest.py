@@ -105,6 +105,8 @@ class NewestServer(RawService):
                 if name == "view_ticket":
                     value = value | params["arguments"]
                 result = {"content": [], "structuredContent": value}
+            case "resources/read" if params["uri"].endswith("nothing"):
+                return with_error(400, -32602, "Unknown resource")(message)
             case "resources/read":
                 text = json.dumps([{"code": "X", "name": "Y", "id": "Z"}])
                 contents = [{"uri": params["uri"], "text": text}]

@@ -22,6 +22,7 @@ from ferry_sdk._protocols.mcp.results import refuses_version, resource_value, to
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.types import RequestDigest
 
+_INVALID_PARAMS: Final = -32602
 _MOST_PAGES: Final = 1000
 _PAGE: Final = frozenset({"nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"})
 """The members of a page of a listing beside its items."""
@@ -103,8 +104,10 @@ def _post_in_session(
     session_id = session.id
     answer = yield from post(context, method, params, session)
     if not is_lost(answer, session_id):
-        if session.version == STATELESS and answer.reply.status_code == HTTPStatus.BAD_REQUEST:
-            session.opened_at = None  # the server may speak another version now: the next call asks
+        is_bad = answer.reply.status_code == HTTPStatus.BAD_REQUEST
+        if is_bad and session.version == STATELESS and answer.error.get("code") != _INVALID_PARAMS:
+            # The server may have forgotten the version, so the next call makes a handshake.
+            session.opened_at = None
         return answer
 
     if not is_read and not is_refused(answer, session_id):

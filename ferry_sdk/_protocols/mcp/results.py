@@ -170,12 +170,17 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
 
     code = members.get("code")
     text = str(code) if isinstance(code, int) else None
-    if head.status_code >= HTTPStatus.BAD_REQUEST and code != _INTERNAL_ERROR:
+    is_missing = of_resource and code in _NO_RESOURCE
+    # Servers of the version without a handshake report a missing resource with the status 400.
+    has_class = head.status_code > HTTPStatus.BAD_REQUEST or (
+        head.status_code == HTTPStatus.BAD_REQUEST and not is_missing
+    )
+    if has_class and code != _INTERNAL_ERROR:
         return api_error(head, members, code=text)  # the status decides the class
 
     kind: type[APIError] = APIError
     is_refused = code in _REFUSED or refuses_version(members)
-    if code in _NOT_FOUND or (of_resource and code in _NO_RESOURCE):
+    if code in _NOT_FOUND or is_missing:
         kind = NotFoundError
     elif is_refused:
         kind = BadRequestError

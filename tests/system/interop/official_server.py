@@ -8,13 +8,25 @@ import threading
 import time
 from contextlib import AbstractContextManager
 
+import mcp_types
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from starlette.responses import JSONResponse
 
 MODES = {
     f"{state}-{reply}": {"stateless_http": state == "stateless", "json_response": reply == "json"}
     for state in ("stateful", "stateless")
     for reply in ("json", "sse")
+}
+NEWEST = {
+    "newest-json": MODES["stateless-json"],
+    "newest-sse": MODES["stateless-sse"],
+}
+"""Modes of a server that speaks the version 2026-07-28 alone."""
+UNSUPPORTED = {
+    "code": mcp_types.UNSUPPORTED_PROTOCOL_VERSION,
+    "message": "Unsupported protocol version",
+    "data": {"supported": ["2026-07-28"]},
 }
 
 
@@ -31,9 +43,10 @@ def plain_server(**settings):
 class Hosted(AbstractContextManager):
     """An application served by a thread of its own until its block ends, or `stop`."""
 
-    def __init__(self, app, port=0):
+    def __init__(self, app, port=0, *, has_handshake=True):
         self.asked = []
         self._app = app
+        self._has_handshake = has_handshake
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = self._socket.getsockname()[1]
@@ -79,6 +92,12 @@ class Hosted(AbstractContextManager):
             if not message.get("more_body", False):
                 break
         method = json.loads(body)["method"]
+        if method == "initialize" and not self._has_handshake:
+            # The official server always accepts the older versions.
+            self.asked.append((method, 400))
+            error = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "error": UNSUPPORTED}
+            await JSONResponse(error, 400)(scope, receive, send)
+            return
         whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def received():
@@ -95,17 +114,21 @@ class Hosted(AbstractContextManager):
 class Official(AbstractContextManager):
     def __init__(self, mode, server=None):
         self.server = server or plain_server()
-        self._settings = MODES[mode]
+        self._settings = (MODES | NEWEST)[mode]
+        self.has_handshake = mode in MODES
         self.is_stateful = not self._settings["stateless_http"]
-        self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
+        self.hosted = self._host()
 
     def __exit__(self, *_):
         self.hosted.stop()
 
     def restart(self):
         self.hosted.stop()
+        self.hosted = self._host(self.hosted.port)
+
+    def _host(self, port=0):
         app = self.server.streamable_http_app(**self._settings)
-        self.hosted = Hosted(app, self.hosted.port)
+        return Hosted(app, port, has_handshake=self.has_handshake)
 
     def offer(self, name, tool, returns=None):
         if name in self.server._tool_manager._tools:
