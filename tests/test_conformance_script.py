@@ -28,6 +28,7 @@ def test_scenario_goes_as_it_should(scenario, passed, total, ended_well, is_a_fa
         suite="suite",
         side="server",
         scenario=scenario,
+        revision="2025-11-25",
         passed=passed,
         total=total,
         ended_well=ended_well,

@@ -38,8 +38,9 @@ NO_HANDSHAKE = {
     "no capability": with_error(400, -32021, "Missing capability"),
     "version": unsupported(),
     "version, 200": unsupported(200),
+    "result": with_result({"protocolVersion": VERSION, "capabilities": {}, "serverInfo": {}}),
 }
-"""Replies to a handshake of servers that have none."""
+"""Replies to a handshake of servers that need none."""
 ODD = {
     "HTML": answer(200, "<html>", "text/html"),
     "400 HTML": answer(400, "<html>", "text/html"),

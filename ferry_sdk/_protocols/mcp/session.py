@@ -7,9 +7,10 @@
 3. It keeps the session's id and version, which the headers of each request repeat.
 4. It posts ``notifications/initialized``, whose failure is of no consequence.
 
-A server that refuses ``initialize`` with one of the codes `_NO_HANDSHAKE` speaks the version
-`STATELESS`. The account keeps that as long as a session, and calls go on without steps 3 and 4. A
-server that refuses it in another way needs neither a session nor a version.
+A server that refuses ``initialize`` with one of the codes `_NO_HANDSHAKE`, or that answers with the
+version `STATELESS`, speaks that version. The account remembers this as long as a session, and its
+calls go on without steps 3 and 4. A server that refuses ``initialize`` in another way needs neither
+a session nor a version.
 
 A write is sent once all the same: it leaves after ``initialize``, which changes nothing.
 
@@ -106,11 +107,10 @@ def _handshake(context: Context) -> Flow[None]:
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Return session id and protocol version; only a successful initialize has a session id."""
-    if answer.error.get("code") in _NO_HANDSHAKE:
-        return None, STATELESS
-
     result = members_of(answer.message.get("result"))
     version = result.get("protocolVersion")
+    if version == STATELESS or answer.error.get("code") in _NO_HANDSHAKE:
+        return None, STATELESS
     if version is None or not answer.reply.is_success:
         return None, None
     if version not in _VERSIONS:
