@@ -234,7 +234,7 @@ def test_failed_handshake_after_a_refusal_sends_nothing(serve):
 @pytest.mark.parametrize("status", [200, 400])
 def test_version_of_the_future_is_refused(serve, status):
     server, ferry = serve()
-    server._refuse = lambda *_: unsupported(status, ["2030-01-01"])
+    server.refusal = unsupported(status, ["2030-01-01"])
     error = caught(BadRequestError, book, ferry)
     assert (error.outcome, server.effects) == ("rejected", [])
     assert server.methods == ["initialize", "tools/call"] * 2
@@ -261,6 +261,7 @@ def test_call_after_a_bad_request_finds_the_version_again(serve):
 
 NO_PROOF = {
     "500": answer(500),
+    "version, 503": unsupported(503),
     "version without the supported ones": with_error(200, -32022, "Unsupported"),
     "header, 200": with_error(200, -32020, "Header mismatch"),
     "unreadable": answer(200, "<html>", "text/html"),

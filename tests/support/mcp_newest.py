@@ -34,7 +34,8 @@ class NewestServer(RawService):
     """Serves the requests of its version, and others as a test says.
 
     `handshake` replies to ``initialize``; None accepts it. `is_older` says that the server has
-    forgotten its newest version, and `reply` what it replies to the next call in place of a result.
+    forgotten its newest version, `refusal` what it replies to every call, and `reply` what it
+    replies to the next one.
     `calls` are the methods, versions and session ids of all requests but notifications, and
     `effects` the names of the writes that were done.
     """
@@ -43,6 +44,7 @@ class NewestServer(RawService):
         super().__init__(self._respond)
         self.handshake = handshake
         self.is_older = False
+        self.refusal = None
         self.reply = None
         self.calls = []
         self.effects = []
@@ -77,6 +79,8 @@ class NewestServer(RawService):
 
     def _refuse(self, message, headers, version):
         """Return the refusal of a request that is not what its version demands."""
+        if self.refusal is not None:
+            return self.refusal
         if self.is_older or (self.handshake is None and version != VERSION):
             is_known = version == "2025-11-25" and headers.get("mcp-session-id")
             return None if is_known else with_error(400, -32600, "Bad Request: Missing session ID")

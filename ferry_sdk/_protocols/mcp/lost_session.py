@@ -8,8 +8,8 @@ A session is gone in three cases:
 2. The reply has the status 200, 400, 401, 404 or 410, and its text names the session. The text is
    the message of a JSON-RPC error, the text of a failed tool, or the body.
 
-3. The reply refuses the version of the request and names those that the server supports. A server
-   does so that has learned or forgotten a version since the handshake.
+3. The reply, with one of these statuses, refuses the version of the request and names those that
+   the server supports. A server does so that has learned or forgotten a version since the handshake.
 
 A text names the session if it has no other words than those of `_WORDS`, one of `_SUBJECTS` among
 them: ``Bad Request: No valid session ID provided``. A text with any other word is about something
@@ -31,7 +31,7 @@ from ferry_sdk._protocols.mcp.results import failed_texts, refuses_version
 from ferry_sdk.errors import SESSION_ENDED, APIError
 
 _STATUSES: Final = frozenset({200, 400, 401, 404, 410})
-"""The statuses of replies whose texts may name the session."""
+"""The statuses of replies that may say so; others, such as 503, tell nothing of the session."""
 _INVALID_REQUEST: Final = -32600
 _UNKNOWN_METHOD: Final = -32601
 _REFUSED: Final = frozenset({_INVALID_REQUEST, -32000, -32001})
@@ -76,7 +76,7 @@ def is_lost(answer: JsonRpcReply, session_id: str | None) -> bool:
         return bool(failed_texts(answer.message["result"])) and is_named(answer, session_id)
     if answer.is_tools_answer:
         return False
-    if refuses_version(answer.error):
+    if answer.reply.status_code in _STATUSES and refuses_version(answer.error):
         return True
     if answer.reply.status_code == HTTPStatus.NOT_FOUND and session_id is not None:
         return answer.error.get("code") != _UNKNOWN_METHOD

@@ -288,6 +288,11 @@ _ANOTHERS = {
     "a gateway's correlation id": _done(lambda r: r.http(correlation_id="gw-1")),
 }
 
+_UNSUPPORTED_VERSION = {
+    "code": -32022,
+    "message": "Unsupported protocol version",
+    "data": {"supported": ["2026-07-28"]},
+}
 _MCP = {
     "a stream": _done(lambda r: [r.stream(event(r.body())), End.CLOSE]),
     "a stream with other messages": _done(
@@ -320,6 +325,12 @@ _MCP = {
     ),
     "a session that is not known": _turned_away(
         lambda r: r.http(r.refusal("Session not found", -32001), status=404)
+    ),
+    "a version that is refused": _turned_away(
+        lambda r: r.http(r.message(error=_UNSUPPORTED_VERSION), status=400)
+    ),
+    "a version that is refused in words": _contradicted(
+        lambda r: r.http(r.refusal("Unsupported protocol version", -32022), status=400)
     ),
 }
 
