@@ -153,7 +153,7 @@ class Suite:
                 yield name, revisions
             elif not re.fullmatch(NOT_RUN, name):
                 for revision in REVISIONS[side]:
-                    if revision in revisions.split(","):
+                    if revision in revisions:
                         yield name, revision
 
     def run(self, side: str, scenario: str, revision: str, *subject: str) -> Ran:

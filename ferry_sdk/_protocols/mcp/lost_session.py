@@ -7,9 +7,8 @@ A session is gone in three cases:
    a tool, and a JSON-RPC error which says that the method is unknown.
 2. The reply has the status 200, 400, 401, 404 or 410, and its text names the session. The text is
    the message of a JSON-RPC error, the text of a failed tool, or the body.
-
-3. The reply, with one of these statuses, refuses the version of the request and names those that
-   the server supports. A server does so that has learned or forgotten a version since the handshake.
+3. The reply has one of these statuses, refuses the version of the request, and names those that the
+   server supports. A server says this if its versions have changed since the handshake.
 
 A text names the session if it has no other words than those of `_WORDS`, one of `_SUBJECTS` among
 them: ``Bad Request: No valid session ID provided``. A text with any other word is about something
