@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 
 import httpx
 import httpx2
@@ -366,13 +366,23 @@ class TestApplication:
     """The application in a server of one's own."""
 
     @pytest.fixture
-    def toolkit(self, ferry_sandbox):
+    def ferry(self, ferry_sandbox):
+        """A client that the server of the application closes."""
+        return AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+
+    @pytest.fixture
+    def toolkit(self, ferry):
         """Tools that change something."""
-        ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
         return AsyncToolkit(ferry, tools="all", writes=True)
 
-    def test_mounted_application_serves_the_tools(self, toolkit, servers, connect):
-        app = Starlette(routes=[Mount("/agents", http_app(toolkit, secret=SECRET))])
+    def test_mounted_application_serves_the_tools(self, ferry, toolkit, servers, connect):
+        @asynccontextmanager
+        async def lifespan(_):
+            async with ferry:
+                yield
+
+        app = http_app(toolkit, secret=SECRET)
+        app = Starlette(routes=[Mount("/agents", app)], lifespan=lifespan)
         hosted = servers.enter_context(Hosted(app))
         book_and_pay(connect(f"{hosted.base_url}/agents/mcp"))
 
