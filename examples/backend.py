@@ -234,8 +234,7 @@ async def to_ask(request: Request) -> list[str]:
 # --8<-- [start:recover]
 async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> None:
     """Read back the writes of killed processes. What remains needs a person."""
-    unresolved = partial(journal.unresolved, older_than=spare)
-    for entry in await to_thread.run_sync(unresolved):
+    for entry in await to_thread.run_sync(partial(journal.unresolved, older_than=spare)):
         with suppress(FerryError):
             await ferry.recover(entry)
 
@@ -274,6 +273,7 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
 async def describe_error(_: Request, error: Exception) -> JSONResponse:
     """Return the outcome of a failed call, and the id to ask about."""
     assert isinstance(error, FerryError)
+    outcome, correlation_id = error.outcome, error.correlation_id
     match error:
         case OutcomeUnknownError():
             status = 202  # not an error: browsers and proxies may retry after errors
@@ -283,13 +283,10 @@ async def describe_error(_: Request, error: Exception) -> JSONResponse:
             status = 404
         case PriceChangedError() | PenaltyExceededError() | AlreadyDoneError():
             status = 409
-        case UnresolvedWriteError():
-            status = 409  # an earlier request may have done it
+        case UnresolvedWriteError():  # an earlier request may have done it
+            status, outcome, correlation_id = 409, "unknown", error.entry.correlation_id
         case _:
             status = {"not_sent": 503, "rejected": 422, "unknown": 502}[error.outcome]
-    outcome, correlation_id = error.outcome, error.correlation_id
-    if isinstance(error, UnresolvedWriteError):
-        outcome, correlation_id = "unknown", error.entry.correlation_id
     content = {
         "outcome": outcome,
         "message": "The outcome is not known." if outcome == "unknown" else str(error),

@@ -62,11 +62,9 @@ def recover(ferry: Ferry, journal: Journal, *, spare: float) -> None:
 
 def react(event: BookingEvent) -> None:
     """Do what an event asks for. It may come again, so a repetition must do no harm."""
-    details = ""
+    details = f" {event.departs_at}" if event.departs_at else ""
     if event.kind == "lapsing" and event.booking is not None:
         details = f" until {event.booking.expire_at}"
-    elif event.departs_at is not None:
-        details = f" {event.leg} {event.departs_at}"
     print(f"{event.kind}: {event.booking_id}{details}", flush=True)
 
 
@@ -123,9 +121,8 @@ def main(sandbox: Sandbox, url: str) -> None:
             text=True,
         )
         assert worker.stdout is not None
-        lines = sorted(worker.stdout.readline() for _ in range(2))
         names = {confirmed.booking_id: "the first", waiting.booking_id: "the second"}
-        for line in lines:
+        for line in sorted(worker.stdout.readline() for _ in range(2)):
             verb, booking_id, *rest = line.split()
             print(verb, names[booking_id], *rest)
         worker.send_signal(signal.SIGTERM)
