@@ -571,6 +571,7 @@ def checks_of_conformance(world):
 def toolkits(world):
     yield partial(agents.Toolkit, 7)
     yield partial(agents.Toolkit(world.ferry).settle, "c-1", happened=True)
+    yield partial(agents.http_app, agents.Toolkit(world.ferry), secret="of-all-the-hosts")
 
 
 class KilledWorkers(ThreadPoolExecutor):

@@ -23,7 +23,7 @@ from tests.support.summer import stopped
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORK = """
 import os, sys, time
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import partial
 from types import SimpleNamespace
 
@@ -49,9 +49,8 @@ def react(event):
     os.write(file, f"{event.booking_id} {event.kind}\\n".encode())
 
 worker.time = SimpleNamespace(sleep=sleep, monotonic=clock)
-worker.datetime = SimpleNamespace(now=lambda zone: datetime(2026, 5, 1, tzinfo=zone))
 Shared.sleep = lambda _, seconds, *__: sleep(seconds)
-watcher.Schedule = partial(Schedule, clock)
+watcher.Schedule = partial(Schedule, clock, datetime(2026, 5, 1, tzinfo=timezone.utc).timestamp)
 worker.work(sys.argv[2], react=react)
 """
 

@@ -388,7 +388,9 @@ class Course:
         if effect.request.rpc_method != "initialize":
             self._choose_reply(effect, "heard", "lost")
             return lambda _: reply(202)
-        came = self._choose_reply(effect, "open", "404", "503", "no handshake")
+        # The session is the same for all tools, so only one of them meets servers without it.
+        no_handshake = ["no handshake"] * (self.kind.name in CREATES)
+        came = self._choose_reply(effect, "open", "404", "503", *no_handshake)
         if came == "no handshake":
             error = {"code": -32601, "message": "Method not found"}
             return lambda request: _rpc_reply(request, 404, {"error": error})
@@ -423,7 +425,9 @@ class Course:
             doubtful += NAMING
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
         before = ["409, before"] if has_subject else []
-        gone = RPC_REFUSALS if effect.request.rpc_method else []
+        gone = ["gone"] if effect.request.rpc_method else []
+        if effect.request.rpc_method and self.kind.name in CREATES:
+            gone = [*RPC_REFUSALS]
         came = self._choose_reply(
             effect, "done", "not sent", *REFUSALS, *before, *doubts, "302", *gone, is_write=True
         )
