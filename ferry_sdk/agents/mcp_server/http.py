@@ -116,13 +116,15 @@ def http_app(toolkit: AsyncToolkit, *, secret: str) -> ASGIApp:
 
     Example:
         ```python
+        import secrets
+
         from ferry_sdk import AsyncFerry
         from ferry_sdk.agents import AsyncToolkit, http_app
         from ferry_sdk.sandbox import Sandbox
 
         with Sandbox() as sandbox:
             ferry = AsyncFerry(sandbox.token, base_url=sandbox.base_url)
-            app = http_app(AsyncToolkit(ferry), secret="a-long-random-text")
+            app = http_app(AsyncToolkit(ferry), secret=secrets.token_urlsafe(32))
         ```
     """
     if not isinstance(toolkit, AsyncToolkit):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
