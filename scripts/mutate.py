@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "scripts" / "mutations_equivalent.toml"
-COPIED = ("ferry_sdk", "tests", "docs", "pyproject.toml", "README.md")
+COPIED = ("ferry_sdk", "tests", "docs", "examples", "pyproject.toml", "README.md")
 MEMORY = 4_000_000
 """Kilobytes that the tests of a mutation may take."""
 _LONGEST = 300
