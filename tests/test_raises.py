@@ -29,6 +29,7 @@ import pytest
 
 import ferry_sdk as sdk
 from ferry_sdk import (
+    AsyncFerry,
     aftersales,
     agents,
     conformance,
@@ -232,14 +233,19 @@ class World:
                 yield self.client(journal=self.journal)
 
 
+MCP_SERVER = "ferry_sdk.agents.mcp_server"
+
+
 @contextmanager
 def not_installed(package):
-    """Let the imports of a package fail, also where a chart or a frame has imported it already."""
+    """Let the imports of a package fail, also where the library has imported it already."""
     with pytest.MonkeyPatch.context() as patch:
         submodules = [name for name in sys.modules if name.startswith(f"{package}.")]
         for name in (package, *submodules):
             patch.setitem(sys.modules, name, None)
 
+        for name in [name for name in sys.modules if name.startswith(MCP_SERVER)]:
+            patch.delitem(sys.modules, name)
         for name in ("frames", "charts"):
             patch.delitem(sys.modules, f"{notebook.__name__}.{name}", raising=False)
         for name in ("frames", "charts", *notebook.__all__):
@@ -572,6 +578,9 @@ def toolkits(world):
     yield partial(agents.Toolkit, 7)
     yield partial(agents.Toolkit(world.ferry).settle, "c-1", happened=True)
     yield partial(agents.http_app, agents.Toolkit(world.ferry), secret="of-all-the-hosts")
+    with not_installed("mcp"):
+        tools = agents.AsyncToolkit(AsyncFerry("token", base_url="https://ferry.example"))
+        yield partial(agents.http_app, tools, secret="of-all-the-hosts")
 
 
 class KilledWorkers(ThreadPoolExecutor):

@@ -117,6 +117,7 @@ class TestOneRequest:
         assert second.value() is first.value()
         assert requests() == 1
 
+    @pytest.mark.own_http_client(reason="a client of either kind has another HTTP client")
     @pytest.mark.parametrize(
         ("first", "second"),
         mostly_long(
@@ -367,6 +368,7 @@ class TestLeaving:
         assert follower.value()
         assert requests() == 2
 
+    @pytest.mark.own_http_client(reason="close leaves the user's own HTTP client open")
     def test_closed_client_leaves_the_others_alone(
         self, new_client, search, hold, under_way, joined
     ):

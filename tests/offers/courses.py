@@ -67,7 +67,7 @@ def random_reply(lot):
 
 
 class Course:
-    """A series of replies, asked by watches that are killed.
+    """A series of replies, asked by watches that are killed. Its journal ends with its block.
 
     Attributes:
         replies: What the service answers, one reply after the other, and the last one for ever.
@@ -85,6 +85,12 @@ class Course:
             store_wish(self.database.journal, key, wish(*rules))
         self._answers = {}
         self._service = Service(self._answer)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.database.journal.close()
 
     def _answer(self, _, time):
         reply = self.replies[min(len(self._answers), len(self.replies) - 1)]

@@ -15,14 +15,14 @@ SHORT = [
 ]
 
 
-def killed_course(seed):
-    """Return a series of replies whose watches are killed at random statements."""
+def kills_of_a_series(seed):
+    """Kill the watches of a series at random statements; return how many were killed."""
     lot = random.Random(seed)  # noqa: S311 -- no secret
-    course = Course([random_reply(lot) for _ in range(lot.randint(2, 7))])
-    while not course.is_over:
-        course.watch(lot.randint(0, 80))
-    course.check()
-    return course
+    with Course([random_reply(lot) for _ in range(lot.randint(2, 7))]) as course:
+        while not course.is_over:
+            course.watch(lot.randint(0, 80))
+        course.check()
+    return course.kills
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def killed_course(seed):
 def test_random_kills_lose_no_event(first, number, record_property):
     kills = 0
     for seed in range(first, first + number):
-        kills += killed_course(seed).kills
+        kills += kills_of_a_series(seed)
     assert kills > number
     record_property("watches of offers killed at a random statement", kills)
 
@@ -49,14 +49,14 @@ def test_random_kills_lose_no_event(first, number, record_property):
 def test_no_kill_of_a_short_series_loses_an_event(record_property):
     kills = 0
     for statement in count():
-        course = Course(SHORT)
-        course.watch(10**9)
-        course.watch(10**9)
-        course.watch(statement)
-        if not course.kills:
-            break
-        course.watch()
-        course.check()
+        with Course(SHORT) as course:
+            course.watch(10**9)
+            course.watch(10**9)
+            course.watch(statement)
+            if not course.kills:
+                break
+            course.watch()
+            course.check()
         kills += 1
     assert kills > 30
     record_property("watches of offers killed at each statement", kills)

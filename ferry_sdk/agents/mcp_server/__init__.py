@@ -5,7 +5,6 @@ from __future__ import annotations
 from ferry_sdk._runtime.extras import needs_extra
 
 with needs_extra("the MCP server requires", "agents", ["mcp", "starlette", "uvicorn"]):
-    from ferry_sdk.agents.mcp_server.http import http_app
     from ferry_sdk.agents.mcp_server.process import serve
 
-__all__ = ["http_app", "serve"]
+__all__ = ["serve"]

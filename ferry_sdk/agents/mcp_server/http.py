@@ -98,52 +98,6 @@ class HttpAddress:
             raise ConfigurationError(f"http {self.host}:{self.port}: {error.strerror}") from None
 
 
-def http_app(toolkit: AsyncToolkit, *, secret: str) -> ASGIApp:
-    """Return an ASGI application that serves the tools of a toolkit over MCP, at ``/mcp``.
-
-    It speaks streamable HTTP, in both eras of the protocol. Mount it in a server of your own, which
-    needs TLS in front of it: hosts send the secret with each request. All hosts share the toolkit,
-    with its limits and its state. Use it in one event loop, and in one process, unless the toolkit
-    has a `state`.
-
-    Args:
-        toolkit: The tools, and what they may do.
-        secret: What a request must send as ``Authorization: Bearer SECRET``: printable ASCII,
-            without spaces.
-
-    Raises:
-        ConfigurationError: The toolkit is no `AsyncToolkit`, or the secret is invalid.
-
-    Example:
-        ```python
-        import secrets
-
-        from ferry_sdk import AsyncFerry
-        from ferry_sdk.agents import AsyncToolkit, http_app
-        from ferry_sdk.sandbox import Sandbox
-
-        with Sandbox() as sandbox:
-            ferry = AsyncFerry(sandbox.token, base_url=sandbox.base_url)
-            app = http_app(AsyncToolkit(ferry), secret=secrets.token_urlsafe(32))
-        ```
-    """
-    if not isinstance(toolkit, AsyncToolkit):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise ConfigurationError("toolkit: expected an AsyncToolkit")
-    return _application(toolkit, secret=check_secret(secret), names=None)
-
-
-def check_secret(secret: object) -> str:
-    """Return a secret that a header can have.
-
-    Raises:
-        ConfigurationError: It is empty, or has other characters than printable ASCII.
-    """
-    is_sendable = isinstance(secret, str) and secret.isascii() and secret.isprintable()
-    if not isinstance(secret, str) or not is_sendable or len(secret.split()) != 1:
-        raise ConfigurationError("secret: expected printable ASCII without spaces")
-    return secret
-
-
 async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str | None) -> None:
     """Serve the tools over HTTP until a signal comes.
 
@@ -162,7 +116,7 @@ async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str
 
     listener = address.listen()
     config = uvicorn.Config(
-        _application(toolkit, secret=secret, names=address.names),
+        application(toolkit, secret=secret, names=address.names),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -192,7 +146,7 @@ async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str
         await serving
 
 
-def _application(
+def application(
     toolkit: AsyncToolkit, *, secret: str | None, names: tuple[str, ...] | None
 ) -> ASGIApp:
     """Return the application.

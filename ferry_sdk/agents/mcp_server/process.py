@@ -14,11 +14,12 @@ from typing import Final
 import anyio
 
 from ferry_sdk._engine.token_file import FileToken, file_of
-from ferry_sdk.agents.mcp_server.http import HttpAddress, check_secret, serve_http
+from ferry_sdk.agents.mcp_server.http import HttpAddress, serve_http
 from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 from ferry_sdk.agents.mcp_server.stdio import is_host_gone, serve_stdio
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.policy.trip_answers import Handles
+from ferry_sdk.agents.secret import check_secret
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools.tools import ToolChoice
 from ferry_sdk.client import AsyncFerry
