@@ -62,7 +62,7 @@ def recover(ferry: Ferry, journal: Journal, *, spare: float) -> None:
 
 def react(event: BookingEvent) -> None:
     """Do what an event asks for. It may come again, so a repetition must do no harm."""
-    details = f" {event.departs_at}" if event.departs_at else ""
+    details = f" {event.leg} {event.departs_at}" if event.departs_at else ""
     if event.kind == "lapsing" and event.booking is not None:
         details = f" until {event.booking.expire_at}"
     print(f"{event.kind}: {event.booking_id}{details}", flush=True)

@@ -215,8 +215,8 @@ class Watcher:
         self._lapsing = _check_lead(lapsing, "lapsing")
         self._schedule = schedule or Schedule()
         self._storage = Storage(journal, until_departure=self._until_departure)
-        self._lists_journal = bookings is None
-        if bookings is None and (journal is None or not self._until_departure):
+        self._takes_journal = bookings is None
+        if self._takes_journal and (journal is None or not self._until_departure):
             raise InvalidInputError(
                 'expected a list of bookings; None requires journal and until="departure"',
                 field="bookings",
@@ -246,7 +246,7 @@ class Watcher:
 
     def _load(self) -> Steps[BookingEvent]:
         """Schedule the first read of each booking, with what the journal knows of it."""
-        if self._lists_journal:
+        if self._takes_journal:
             booking_ids = yield from self._storage.list_departing(self._schedule.now())
             self._entries = {booking_id: Entry(booking_id) for booking_id in booking_ids}
         resting = yield from self._storage.load(self._entries)
