@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, get_args
 
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.agents.secret import check_secret
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.errors import ConfigurationError
 
 
-def http_app(toolkit: AsyncToolkit, *, secret: str) -> Callable[[Any, Any, Any], Awaitable[None]]:
+def http_app(
+    toolkit: AsyncToolkit, *, secret: str, approval: ApprovalWay = "auto"
+) -> Callable[[Any, Any, Any], Awaitable[None]]:
     """Return an ASGI application that serves the tools of a toolkit over MCP, at ``/mcp``.
 
     It speaks streamable HTTP, in both eras of the protocol. Mount it in a server of your own, which
@@ -22,10 +25,12 @@ def http_app(toolkit: AsyncToolkit, *, secret: str) -> Callable[[Any, Any, Any],
         toolkit: The tools, and what they may do.
         secret: What a request must send as ``Authorization: Bearer SECRET``: printable ASCII,
             without spaces.
+        approval: How a person is asked to approve a write: by a ``card``, a ``form`` or a ``code``;
+            ``auto``: by the best way that the host has; ``none``: every write is refused.
 
     Raises:
         ModuleNotFoundError: The extra ``agents`` is not installed.
-        ConfigurationError: The toolkit is no `AsyncToolkit`, or the secret is invalid.
+        ConfigurationError: The toolkit is no `AsyncToolkit`, or another setting is invalid.
 
     Example:
         ```python
@@ -43,7 +48,10 @@ def http_app(toolkit: AsyncToolkit, *, secret: str) -> Callable[[Any, Any, Any],
     if not isinstance(toolkit, AsyncToolkit):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise ConfigurationError("toolkit: expected an AsyncToolkit")
     check_secret(secret)
+    if approval not in get_args(ApprovalWay):
+        ways = ", ".join(get_args(ApprovalWay))
+        raise ConfigurationError(f"approval: expected one of {ways}")
 
     from ferry_sdk.agents.mcp_server.http import application  # noqa: PLC0415 -- of an extra
 
-    return application(toolkit, secret=secret, names=None)
+    return application(toolkit, secret=secret, names=None, approval=approval)

@@ -32,7 +32,7 @@ from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
 from ferry_sdk.agents.policy.state import AgentState, State
 from ferry_sdk.agents.policy.trip_answers import Handles, read_handles
 from ferry_sdk.agents.tools.schemas import strict_schema
-from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
+from ferry_sdk.agents.tools.tools import AnswerT, Approver, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.orders.progress import find_change
@@ -118,7 +118,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                     # > tickets_pdf
             ```
         """
-        return definitions_of(self, by_code=self._runner.approve is None)
+        return definitions_of(self, "code" if self._runner.approve is None else "person")
 
     def openai(
         self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
@@ -422,11 +422,11 @@ def _runner_of(toolkit: AnyToolkit[Any, Any, Any]) -> ToolRunner:
 
 
 def definitions_of(
-    toolkit: AnyToolkit[Any, Any, AnswerT], *, by_code: bool
+    toolkit: AnyToolkit[Any, Any, AnswerT], approver: Approver
 ) -> tuple[ToolDefinition[AnswerT], ...]:
-    """Return the available tools, with codes for the approval of writes or without."""
+    """Return the available tools, described by what approves writes."""
     return tuple(
-        tool.definition(approval=by_code, call=partial(toolkit.call, tool.name))
+        tool.definition(approver=approver, call=partial(toolkit.call, tool.name))
         for tool in _runner_of(toolkit).tools
     )
 
@@ -440,6 +440,15 @@ def reader_of(toolkit: AsyncToolkit) -> AsyncToolkit:
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state."""
     return _runner_of(toolkit).store
+
+
+def limits_of(toolkit: AsyncToolkit, currency: str) -> dict[str, str]:
+    """Return the limits of a toolkit in a currency, for a person."""
+    runner = _runner_of(toolkit)
+    limits = runner.budget.limits(currency)
+    if runner.until is not None:
+        limits["Until"] = runner.until.isoformat()
+    return limits
 
 
 def put_question(toolkit: AsyncToolkit, request: ApprovalRequest) -> None:

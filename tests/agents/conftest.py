@@ -26,7 +26,7 @@ MEMBERS = {
 
 @cache
 def validator_of(name, *, by_code):
-    schema = TOOLS[name].definition(approval=by_code, call=repr).output_schema
+    schema = TOOLS[name].definition(approver="code" if by_code else "person", call=repr).output_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -13,13 +13,13 @@ from ferry_sdk import Ferry
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.arguments import _FIELD_TEXTS, _TEXTS
-from ferry_sdk.agents.tools.schemas import ANSWER, ANSWER_BY_CODE, describe, describe_field
+from ferry_sdk.agents.tools.schemas import ANSWER, ANSWER_WITH_APPROVAL, describe, describe_field
 from ferry_sdk.agents.tools.table import EXCLUDED, GROUPS, every_method, operation_of
 from ferry_sdk.agents.tools.tools import TOOLS, choose_tools
 from tests.support.tiers import LONG
 
-BY_PERSON = [tool.definition(approval=False, call=repr) for tool in TOOLS.values()]
-BY_CODE = [tool.definition(approval=True, call=repr) for tool in TOOLS.values()]
+BY_PERSON = [tool.definition(approver="person", call=repr) for tool in TOOLS.values()]
+BY_CODE = [tool.definition(approver="code", call=repr) for tool in TOOLS.values()]
 WRITES = {
     "bookings_create",
     "bookings_confirm",
@@ -47,7 +47,7 @@ import json
 from ferry_sdk.agents.tools.tools import TOOLS
 assert not __debug__ and json.__doc__ is None
 for tool in TOOLS.values():
-    definition = tool.definition(approval=True, call=repr)
+    definition = tool.definition(approver="code", call=repr)
     assert definition.title
     for described in definition.input_schema["properties"].values():
         assert described["description"]
@@ -136,7 +136,7 @@ def test_an_object_is_described_with_its_required_fields(definition):
         assert all(field in part["description"] for field in fields), name
 
 
-@pytest.mark.parametrize("schema", [ANSWER, ANSWER_BY_CODE], ids=["by person", "by code"])
+@pytest.mark.parametrize("schema", [ANSWER, ANSWER_WITH_APPROVAL], ids=["by person", "by code"])
 def test_answers_are_objects_of_json_schema(schema):
     assert schema["type"] == "object"
     Draft202012Validator.check_schema(schema)
@@ -181,7 +181,7 @@ def test_a_write_says_the_next_step(definition):
 
 
 def test_the_confirmation_is_described_for_a_model():
-    definition = TOOLS["bookings_confirm"].definition(approval=True, call=repr)
+    definition = TOOLS["bookings_confirm"].definition(approver="code", call=repr)
     text = json.dumps([definition.description, definition.input_schema, definition.output_schema])
     assert definition.title == "Confirm a booking, which pays it and issues its tickets"
     assert "The total_price that the user agreed to" in text
@@ -227,10 +227,10 @@ def test_nothing_asks_for_a_code_beside_a_person(definition):
 
 def test_changing_a_definition_changes_no_other():
     tool = TOOLS["bookings_get"]
-    tool.definition(approval=True, call=repr).input_schema["properties"].clear()
-    for schema in tool.definition(approval=True, call=repr).output_schema["properties"].values():
+    tool.definition(approver="code", call=repr).input_schema["properties"].clear()
+    for schema in tool.definition(approver="code", call=repr).output_schema["properties"].values():
         schema.get("properties", schema).clear()
-    again = tool.definition(approval=True, call=repr)
+    again = tool.definition(approver="code", call=repr)
     assert "booking_id" in again.input_schema["properties"]
     assert "stage" in again.output_schema["properties"]["result"]["properties"]
     assert again.output_schema["properties"]["error"]["type"] == "object"
@@ -261,7 +261,7 @@ def test_every_excluded_method_has_a_reason():
 
 def test_every_text_describes_an_argument():
     by_handle = choose_tools("all", by_handle=True).values()
-    definitions = [*BY_CODE, *(tool.definition(approval=True, call=repr) for tool in by_handle)]
+    definitions = [*BY_CODE, *(tool.definition(approver="code", call=repr) for tool in by_handle)]
     names = set().union(*(properties_in(definition.input_schema) for definition in definitions))
     assert _TEXTS.keys() <= names
 

@@ -35,7 +35,7 @@ json_values = st.recursive(
     max_leaves=20,
 )
 SCHEMAS = {
-    name: Draft202012Validator(tool.definition(approval=True, call=repr).input_schema)
+    name: Draft202012Validator(tool.definition(approver="code", call=repr).input_schema)
     for name, tool in TOOLS.items()
 }
 

@@ -215,7 +215,7 @@ def test_an_id_is_one_word_of_plain_characters(text):
 
 def arguments_of(tool):
     """Return the names of a tool's arguments, and of the fields in them."""
-    properties = tool.definition(approval=True, call=repr).input_schema["properties"]
+    properties = tool.definition(approver="code", call=repr).input_schema["properties"]
     names = {*properties}
     for schema in properties.values():
         names |= schema.get("properties", schema.get("items", {}).get("properties", {})).keys()

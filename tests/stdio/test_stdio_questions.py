@@ -9,7 +9,8 @@ import pytest
 from mcp.types import ClientCapabilities, ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
-from ferry_sdk.agents.mcp_server.elicitation import Questions, can_ask, parse_answer
+from ferry_sdk.agents.mcp_server.elicitation import can_ask, parse_answer
+from ferry_sdk.agents.mcp_server.questions import Questions
 from ferry_sdk.agents.policy.state import State
 from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
 from tests.stdio.conftest import NO, NOT_AN_APPROVAL, Person

@@ -7,9 +7,6 @@ the result of the call, and repeat the call with the answer.
 from __future__ import annotations
 
 import logging
-import secrets
-import time
-from collections.abc import Mapping
 from typing import Any, Final
 
 import anyio
@@ -18,7 +15,6 @@ from mcp.types import ClientCapabilities, ElicitRequestFormParams, ElicitResult
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest
-from ferry_sdk.agents.policy.state import State
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -93,53 +89,3 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
     if scope.cancelled_caught:
         raise RefusedError("nobody_answered")
     raise RefusedError("approval_failed")
-
-
-_MAX_PENDING: Final = 100
-_MAX_AGREED: Final = 10_000
-
-
-class Questions:
-    """The questions that were asked, by the text that the host sends back with an answer.
-
-    That text is random. An answer counts once, for the same tool with the same arguments, until the
-    request expires. A `state` in a file lets another process take the answer.
-
-    For example, `keep` returns ``x7Qk...`` for ``bookings_confirm`` of ``b-1``. If the host sends
-    it back with a call of ``bookings_confirm`` of ``b-2``, or a second time, `take` returns False,
-    and the person is asked about that call.
-    """
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._pending = state.table("questions", tuple[str, float], _MAX_PENDING)
-        self._agreed = state.table("agreed", int, _MAX_AGREED)
-
-    def box(self, request: ApprovalRequest) -> str:
-        """Return the name of the checkbox, which is equal for equal questions.
-
-        After an approval the same question gets another name, so that an answer counts once. The
-        state's key makes the answer useless to another server, which may have another price.
-        """
-        agreed = self._agreed.get(self._state.fingerprint(request.digest), 0)
-        return f"approve_{self._state.fingerprint(request.digest, agreed)[:16]}"
-
-    def agree(self, request: ApprovalRequest) -> None:
-        """Record that a person agreed to this request."""
-        key = self._state.fingerprint(request.digest)
-        with self._state.transaction():
-            self._agreed[key] = self._agreed.get(key, 0) + 1
-
-    def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
-        """Record a question, and return the text to send with it."""
-        sent = secrets.token_urlsafe(24)
-        call = self._state.fingerprint(tool, arguments)
-        self._pending[sent] = call, request.expires_at.timestamp()
-        return sent
-
-    def take(self, sent: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Return True if the text was sent with a question about this call, and use it up."""
-        with self._state.transaction():
-            call, until = self._pending.pop(sent or "", ("", 0.0))
-        is_same_call = call == self._state.fingerprint(tool, arguments)
-        return is_same_call and time.time() < until

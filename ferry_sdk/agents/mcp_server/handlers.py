@@ -1,31 +1,18 @@
-"""The answers to MCP requests: the tools and catalogues of a toolkit.
-
-A call of a tool that changes something is answered in one of three ways:
-
-- The host cannot ask a person: the answer has a confirmation code, and the agent calls again.
-- The host has a handshake: the person is asked over the connection, in the middle of the call.
-- A newer host: the result of the call is the question. The host repeats the call with the answer
-  and the `request_state` that came with the question, and `Questions` checks that both belong to
-  this call. For example:
-
-      call bookings_confirm {"booking_id": "b-1"}
-        -> InputRequiredResult: "Confirm and pay 12.32 EUR: ...", request_state "x7Qk..."
-      call bookings_confirm {"booking_id": "b-1"}, request_state "x7Qk...", the box is ticked
-        -> CallToolResult: {"status": "done", ...}
-"""
+"""The answers to MCP requests: the tools and catalogues of a toolkit."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
 from mcp import MCPError
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.types import (
@@ -37,7 +24,6 @@ from mcp.types import (
     CompleteRequestParams,
     CompleteResult,
     Completion,
-    ElicitRequest,
     GetPromptRequestParams,
     GetPromptResult,
     InputRequiredResult,
@@ -57,23 +43,23 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
-from ferry_sdk.agents.mcp_server.elicitation import (
-    Context,
-    Questions,
-    ask,
-    can_ask,
-    form,
-    parse_answer,
+from ferry_sdk.agents.mcp_server.card import (
+    ANSWER_TOOL,
+    EXTENSION,
+    PAGE,
+    answer_tool,
+    page,
+    with_card,
 )
-from ferry_sdk.agents.policy.answers import RefusedError
-from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.mcp_server.elicitation import Context
+from ferry_sdk.agents.mcp_server.writes import WriteCalls, result_of
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.agents.policy.trip_answers import SECONDS
-from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, put_question, reader_of, state_of
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, reader_of
 from ferry_sdk.agents.tools.table import FIND_PLACES, FIND_TRIPS, tool_name
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -82,7 +68,14 @@ from ferry_sdk.resources.mcp import McpGroup
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_QUESTION: Final = "approval"
+_LISTS: Final[Sequence[CacheableMethod]] = (
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "tools/list",
+)
+_FRESH_MS: Final = 300_000
+"""For how long a host may keep a list, or the page of cards: they change with the process."""
 _JSON: Final = "application/json"
 _DATA: Final = data_beside(__file__)
 """The texts for hosts, and the prompt."""
@@ -136,43 +129,44 @@ _ListParams = PaginatedRequestParams | None
 
 
 class _RequestHandler:
-    """Answer the requests of a host.
+    """Answer the requests of a host."""
 
-    A host that can ask a person never gets a confirmation code: the person is asked about each
-    write, and agrees to one tool, with these arguments, at this price.
-    """
-
-    def __init__(self, toolkit: AsyncToolkit) -> None:
+    def __init__(self, toolkit: AsyncToolkit, writes: WriteCalls) -> None:
         self._toolkit = toolkit
+        self._writes = writes
         self._reader = reader_of(toolkit)
-        self._questions = Questions(state_of(toolkit))
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
-        definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
-        return ListToolsResult(tools=[_tool_of(definition) for definition in definitions])
+        match self._writes.way(context):
+            case "code":
+                return ListToolsResult(tools=[*map(_tool_of, self._toolkit.definitions())])
+            case "card":
+                return ListToolsResult(tools=[*self._tools_with_cards()])
+            case _:
+                definitions = definitions_of(self._toolkit, "person")
+                return ListToolsResult(tools=[*map(_tool_of, definitions)])
+
+    def _tools_with_cards(self) -> Iterator[Tool]:
+        """Yield the tools; if there are writes, the one that the card's page calls, too."""
+        has_writes = False
+        for definition in definitions_of(self._toolkit, "card"):
+            tool = _tool_of(definition)
+            has_writes |= not definition.read_only
+            yield tool if definition.read_only else with_card(tool)
+        if has_writes:
+            yield answer_tool()
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        arguments = params.arguments or {}
+        if params.name == ANSWER_TOOL and self._writes.way(context) == "card":
+            return await self._writes.answer_card(params.arguments or {})
         tool = TOOLS.get(params.name)
-        if tool is None or tool.is_read or not can_ask(context):
-            return await self._call_without_question(context, params.name, arguments)
-        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            # This host takes the question as a result, and repeats the call to answer.
-            return await self._write_with_input_required(params, arguments)
+        if tool is None or tool.is_read:
+            return await self._read(context, params.name, params.arguments or {})
+        return await self._writes.call(context, params)
 
-        async def approve(request: ApprovalRequest) -> bool:
-            is_agreed = await ask(context, request, self._questions.box(request))
-            if is_agreed:
-                self._questions.agree(request)
-            return is_agreed
-
-        return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
-
-    async def _call_without_question(
-        self, context: Context, tool: str, arguments: dict[str, Any]
-    ) -> CallToolResult:
+    async def _read(self, context: Context, tool: str, arguments: dict[str, Any]) -> CallToolResult:
         progress = asyncio.create_task(_report_progress(context, tool, arguments.get("wait")))
         try:
             answer = await self._toolkit.call(tool, arguments)
@@ -181,7 +175,7 @@ class _RequestHandler:
 
         if "error" in answer and answer["error"]["code"] == "unknown_tool":
             raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
-        return _result_of(answer)
+        return result_of(answer)
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
         return ListResourcesResult(resources=[catalogue.resource for catalogue in _CATALOGUES])
@@ -194,8 +188,11 @@ class _RequestHandler:
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        """Read a catalogue with the tool that lists it."""
+        """Read a catalogue with the tool that lists it, or the page of cards."""
         uri = params.uri
+        if uri == PAGE:
+            return ReadResourceResult(contents=[page()], ttl_ms=_FRESH_MS)
+
         arguments: dict[str, Any] = {}
         if uri in _TOOL_OF_URI:
             tool = _TOOL_OF_URI[uri]
@@ -218,7 +215,7 @@ class _RequestHandler:
 
     async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
         """List the prompt for a booking, if bookings are offered."""
-        offered = {tool.name for tool in definitions_of(self._toolkit, by_code=False)}
+        offered = {tool.name for tool in definitions_of(self._toolkit, "person")}
         return ListPromptsResult(prompts=[_PROMPT] if _CREATE_TOOL in offered else [])
 
     async def get_prompt(
@@ -240,50 +237,6 @@ class _RequestHandler:
             places = answer.get("result", {}).get("places", ())
             names = dict.fromkeys(place["name"] for place in places)
         return CompleteResult(completion=Completion(values=[*names]))
-
-    async def _write_with_input_required(
-        self, params: CallToolRequestParams, arguments: dict[str, Any]
-    ) -> CallToolResult | InputRequiredResult:
-        """Return the question about a write; or with the answer to it, make the write."""
-        was_asked = self._questions.take(params.request_state, params.name, arguments)
-        answer = (params.input_responses or {}).get(_QUESTION)
-        if not was_asked or answer is None:
-            request = await self._toolkit.preview(params.name, arguments)
-            if isinstance(request, dict):  # it was refused
-                return _result_of(request)
-            return self._question(params.name, arguments, request)
-
-        unanswered: ApprovalRequest | None = None
-
-        def approve(request: ApprovalRequest) -> bool:
-            nonlocal unanswered
-            is_agreed = parse_answer(answer, self._questions.box(request))
-            if is_agreed is None:  # the person has not refused this: they were not asked
-                unanswered = request
-                raise RefusedError("other_question")
-            if is_agreed:
-                self._questions.agree(request)
-            return is_agreed
-
-        result = await self._toolkit.perform(params.name, arguments, approve=approve)
-        if unanswered is not None:
-            return self._question(params.name, arguments, unanswered)
-        return _result_of(result)
-
-    def _question(
-        self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
-    ) -> CallToolResult | InputRequiredResult:
-        """Return a question for a newer host, unless too many others were not approved."""
-        try:
-            put_question(self._toolkit, request)
-        except RefusedError as refusal:
-            return _result_of(refusal.answer)
-
-        box = self._questions.box(request)
-        return InputRequiredResult(
-            input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
-            request_state=self._questions.keep(tool, arguments, request),
-        )
 
 
 async def _report_progress(context: Context, tool: str, wait: object) -> None:
@@ -315,17 +268,6 @@ def _tool_of(definition: ToolDefinition[Any]) -> Tool:
     return tool
 
 
-def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
-    """Return an answer for `tools/call`: structured, or an error whose text is the answer."""
-    failed = "error" in answer
-    text = json.dumps(answer, ensure_ascii=False)
-    return CallToolResult(
-        content=[TextContent(text=text)],
-        structured_content=None if failed else answer,
-        is_error=failed,
-    )
-
-
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Hide the text of an unexpected exception from the host, as it may hold secrets.
 
@@ -342,9 +284,15 @@ async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResul
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
-def make_server(toolkit: AsyncToolkit) -> Server[Any]:
-    """Return an MCP server for the tools of a toolkit."""
-    handler = _RequestHandler(toolkit)
+def make_server(toolkit: AsyncToolkit, approval: ApprovalWay) -> Server[Any]:
+    """Return an MCP server for the tools of a toolkit.
+
+    Args:
+        toolkit: The tools.
+        approval: How a person is asked; ``auto``: by the best way that the host has.
+    """
+    writes = WriteCalls(toolkit, approval)
+    handler = _RequestHandler(toolkit, writes)
     server = Server[Any](
         "ferry",
         version=__version__,
@@ -358,6 +306,9 @@ def make_server(toolkit: AsyncToolkit) -> Server[Any]:
         on_list_prompts=handler.list_prompts,
         on_get_prompt=handler.get_prompt,
         on_completion=handler.complete,
+        cache_hints=dict.fromkeys(_LISTS, CacheHint(ttl_ms=_FRESH_MS)),
     )
+    if writes.may_show_cards:
+        server.extensions[EXTENSION] = {}
     server.middleware.append(_hide_error_details)
     return server

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ferry_sdk.agents.mcp_server.handlers import make_server
 from ferry_sdk.agents.mcp_server.shutdown import handled_signals, wait_for_writes
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.errors import ConfigurationError
 
@@ -98,7 +99,9 @@ class HttpAddress:
             raise ConfigurationError(f"http {self.host}:{self.port}: {error.strerror}") from None
 
 
-async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str | None) -> None:
+async def serve_http(
+    toolkit: AsyncToolkit, address: HttpAddress, *, secret: str | None, approval: ApprovalWay
+) -> None:
     """Serve the tools over HTTP until a signal comes.
 
     Raises:
@@ -116,7 +119,7 @@ async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str
 
     listener = address.listen()
     config = uvicorn.Config(
-        application(toolkit, secret=secret, names=address.names),
+        application(toolkit, secret=secret, names=address.names, approval=approval),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -147,7 +150,11 @@ async def serve_http(toolkit: AsyncToolkit, address: HttpAddress, *, secret: str
 
 
 def application(
-    toolkit: AsyncToolkit, *, secret: str | None, names: tuple[str, ...] | None
+    toolkit: AsyncToolkit,
+    *,
+    secret: str | None,
+    names: tuple[str, ...] | None,
+    approval: ApprovalWay,
 ) -> ASGIApp:
     """Return the application.
 
@@ -155,6 +162,7 @@ def application(
         toolkit: The tools.
         secret: What requests must send; None: nothing.
         names: The values of Host that requests may have, without a port; None: any.
+        approval: How a person is asked to approve a write.
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     if names is not None:
@@ -164,7 +172,9 @@ def application(
             allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
         )
 
-    manager = StreamableHTTPSessionManager(make_server(toolkit), security_settings=security)
+    manager = StreamableHTTPSessionManager(
+        make_server(toolkit, approval), security_settings=security
+    )
     endpoint: ASGIApp = _Sessions(manager)
     if secret is not None:
         endpoint = _SecretRequired(endpoint, secret)

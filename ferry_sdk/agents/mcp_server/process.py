@@ -17,6 +17,7 @@ from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk.agents.mcp_server.http import HttpAddress, serve_http
 from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 from ferry_sdk.agents.mcp_server.stdio import is_host_gone, serve_stdio
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.policy.trip_answers import Handles
 from ferry_sdk.agents.secret import check_secret
@@ -45,6 +46,7 @@ def serve(
     state: Path | None = None,
     journal: Recorder | None = None,
     travellers: Handles | None = None,
+    approval: ApprovalWay = "auto",
     http: str | None = None,
     secret_file: Path | None = None,
 ) -> None:
@@ -65,6 +67,8 @@ def serve(
         state: A private file that keeps what was shown, spent and done for other processes.
         journal: Records every write; a booking can be changed only with a journal.
         travellers: The travellers by their handles, like `Toolkit`.
+        approval: How a person is asked to approve a write: by a card, a form or a code; ``auto``:
+            by the best way that the host has; ``none``: nobody is, and every write is refused.
         http: Where to serve over HTTP, such as ``8000`` or ``127.0.0.1:8000``; None: on stdin and
             stdout.
         secret_file: The file that holds the secret of HTTP requests. Without it, only this machine
@@ -93,7 +97,7 @@ def serve(
         )
         address = None if http is None else HttpAddress.parse(http)
         secret = None if secret_file is None else check_secret(FileToken(secret_file).first_token)
-        anyio.run(partial(_serve, ferry, toolkit, address, secret=secret))
+        anyio.run(partial(_serve, ferry, toolkit, address, secret=secret, approval=approval))
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(2) from None
@@ -106,13 +110,18 @@ def serve(
 
 
 async def _serve(
-    ferry: AsyncFerry, toolkit: AsyncToolkit, address: HttpAddress | None, *, secret: str | None
+    ferry: AsyncFerry,
+    toolkit: AsyncToolkit,
+    address: HttpAddress | None,
+    *,
+    secret: str | None,
+    approval: ApprovalWay,
 ) -> None:
     async with ferry:
         if address is None:
-            await serve_stdio(toolkit)
+            await serve_stdio(toolkit, approval)
         else:
-            await serve_http(toolkit, address, secret=secret)
+            await serve_http(toolkit, address, secret=secret, approval=approval)
 
 
 def take_token(file: Path | None) -> str | Callable[[], str]:

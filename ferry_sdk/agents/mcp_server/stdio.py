@@ -24,6 +24,7 @@ from mcp.server.stdio import stdio_server
 
 from ferry_sdk.agents.mcp_server.handlers import make_server
 from ferry_sdk.agents.mcp_server.shutdown import handled_signals, wait_for_writes
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.agents.toolkit import AsyncToolkit
 
 _GRACE: Final = 3.0
@@ -67,7 +68,7 @@ class Lines:
             self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
 
 
-async def serve_stdio(toolkit: AsyncToolkit) -> None:
+async def serve_stdio(toolkit: AsyncToolkit, approval: ApprovalWay) -> None:
     """Serve the tools to the host on stdin and stdout, until the input ends or a signal comes."""
 
     # It is called when `lines` and `scope`, which are made below, exist.
@@ -83,7 +84,7 @@ async def serve_stdio(toolkit: AsyncToolkit) -> None:
         lines.end()
         asyncio.get_running_loop().call_later(_GRACE + 1, scope.cancel)
 
-    server = make_server(toolkit)
+    server = make_server(toolkit, approval)
     lines = Lines(sys.stdin.fileno(), end)
     with anyio.CancelScope() as scope, handled_signals(shut_down):
         # `stdio_server` only iterates over the lines, so `Lines` is enough of a file.

@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import to_jsonable_python
 
@@ -62,6 +62,8 @@ class ApprovalRequest:
         contact: The name, e-mail address and phone number of the contact, and the travellers'
             e-mail addresses, as the agent gave them, each in quotes; hidden in the repr.
         arguments_digest: A hash of all arguments that are sent.
+        costs: The amounts for a person, such as ``{"Kept": "5.00 EUR", "Paid back": "20.00 EUR"}``:
+            ``Price``, ``Kept`` and ``Paid back``, each if the write has it.
     """
 
     tool: str
@@ -73,6 +75,7 @@ class ApprovalRequest:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     arguments_digest: str = field(default="", repr=False)
+    costs: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def digest(self) -> str:
@@ -87,10 +90,17 @@ class ApprovalRequest:
 
 Approve = Callable[[ApprovalRequest], Any]
 """A function that approves writes."""
+ApprovalWay = Literal["auto", "card", "form", "code", "none"]
+"""How the MCP server asks a person; ``auto``: by the best way that the host has."""
 
 
 def postpone(_request: ApprovalRequest) -> bool:
     """Mark a call whose result is the request: a person answers later. It is never called."""
+    return False
+
+
+def refuse(_request: ApprovalRequest) -> bool:
+    """Mark a call that nobody can approve, because nobody can be asked. It is never called."""
     return False
 
 
@@ -248,6 +258,7 @@ def approval_request(tool: str, plan: WritePlan, subject: Mapping[str, str]) -> 
         travellers=plan.travellers,
         contact=plan.contact,
         arguments_digest=digest_of(plan.arguments),
+        costs=plan.costs,
     )
 
 
@@ -279,7 +290,7 @@ class Approvals:
             call: The call that makes the write.
             request: What a person has to approve.
             approve: A function that asks a person; the digest of the request that they have
-                approved before; `postpone` to return the request; or None to use codes.
+                approved before; `postpone` to return the request; `refuse`; or None to use codes.
             code: The confirmation code of the call.
 
         Raises:
@@ -288,6 +299,9 @@ class Approvals:
         if approve is postpone:
             self.refusals.check(request, self.clock())
             return request
+
+        if approve is refuse:
+            raise RefusedError("nobody_to_ask")
 
         if approve is None:
             call.approval = "code"

@@ -21,6 +21,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.errors import ConfigurationError
@@ -136,6 +137,18 @@ class Budget:
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
 
+    def limits(self, currency: str) -> dict[str, str]:
+        """Return the limits in a currency, for a person."""
+        limits: dict[str, str] = {}
+        if self._spend is not None:
+            spent = format_amount(exact_sum(self._spent(currency)))
+            limits["Spending limit"] = f"{_limit(self._spend, currency)}, {spent} of it used"
+        if self._per_booking is not None:
+            limits["Limit for one booking"] = _limit(self._per_booking, currency)
+        if self._penalty is not None:
+            limits["Limit for a cancellation"] = _limit(self._penalty, currency)
+        return limits
+
     def _spent(self, currency: str, except_for: str | None = None) -> list[Decimal]:
         """Return the amounts that count in a currency, perhaps except for that of a key."""
         return [
@@ -232,6 +245,10 @@ class Budget:
             if is_same_currency and other.subject != key.subject and key.may_share_booking(other):
                 kept.append(amount)
         return kept
+
+
+def _limit(limits: Mapping[str, Decimal], currency: str) -> str:
+    return money(limits.get(currency, Decimal(0)), currency)
 
 
 def _limit_error(

@@ -118,6 +118,7 @@ class Confirm(_Change):
             amount=total,
             currency=currency,
             count=count,
+            costs={"Price": price},
         )
 
     def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
@@ -158,12 +159,10 @@ class Cancel(_Change):
         known = self._record(some_id)
         booking_id = some_id if self._subject == "booking_id" else known.booking_id
         guards = {"max_penalty": penalty, "min_refund": fee.refund_amount, "currency": currency}
+        kept, refund = money(penalty, currency), money(fee.refund_amount, currency)
         return WritePlan(
             arguments={**values, **guards},
-            summary=(
-                f"Cancel {known.description}: {money(penalty, currency)} is kept, "
-                f"{money(fee.refund_amount, currency)} is paid back"
-            ),
+            summary=f"Cancel {known.description}: {kept} is kept, {refund} is paid back",
             amount=penalty,
             currency=currency,
             count=partial(
@@ -173,6 +172,7 @@ class Cancel(_Change):
                 penalty=penalty,
                 currency=currency,
             ),
+            costs={"Kept": kept, "Paid back": refund},
         )
 
     def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
@@ -247,6 +247,7 @@ class Replace(Cancel):
             travellers=new.travellers,
             contact=new.contact,
             check=check,
+            costs={**new.costs, **old.costs},
         )
 
     def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is

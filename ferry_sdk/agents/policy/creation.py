@@ -129,6 +129,7 @@ class Create:
             travellers=tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
             contact=_contact(values.get("contact"), passengers),
             check=partial(self._check_offers, chosen),
+            costs={"Price": money(amount, currency)},
         )
 
     def party(self, values: Mapping[str, Any]) -> tuple[str, ...]:

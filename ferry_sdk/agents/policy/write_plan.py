@@ -79,6 +79,7 @@ class WritePlan:
         contact: The contact's data and the travellers' e-mail addresses, each in quotes.
         count: Counts the amount, or refuses the write if it exceeds a limit.
         check: Refuses the write if it is no longer valid once a person has agreed.
+        costs: The amounts for a person; see `ApprovalRequest`.
     """
 
     arguments: Mapping[str, Any] = field(repr=False)
@@ -89,6 +90,7 @@ class WritePlan:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     check: Callable[[], Generator[Invoke, Any, None]] = _stay_valid
+    costs: Mapping[str, str] = field(default_factory=dict)
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]

@@ -2,8 +2,8 @@
 
 - The schema of a tool's arguments is that of their pydantic model, without what a model does not
   need: `arguments_schema`.
-- The schema of a tool's answer is one of `ANSWER` and `ANSWER_BY_CODE`, in which `with_property`
-  puts the schema of the result in place of ``"result": {}``.
+- The schema of a tool's answer is one of `ANSWER` and `ANSWER_WITH_APPROVAL`, in which
+  `with_property` puts the schema of the result in place of ``"result": {}``.
 - The schema of a result is that of its record, with only the fields that the view shows:
   `view_schema`.
 """
@@ -27,8 +27,8 @@ Schema = dict[str, Any]
 _SHAPES: Final[Mapping[str, Schema]] = data_beside(__file__)
 ANSWER: Final = _SHAPES["answer"]
 """The schema of an answer; that of its result is left open."""
-ANSWER_BY_CODE: Final = _SHAPES["answer_by_code"]
-"""The same for a write that a confirmation code approves."""
+ANSWER_WITH_APPROVAL: Final = _SHAPES["answer_with_approval"]
+"""The same for a write whose first answer says what a person has to approve."""
 RECORDS: Final = _SHAPES["records"]
 """The schema of the view of a list of records; that of its items is left open."""
 _NEXT_ACTIONS: Final = _SHAPES["next_actions"]

@@ -18,7 +18,7 @@ from ferry_sdk._runtime.lazy import lazy_attribute
 from ferry_sdk.agents.tools.arguments import TOOLKIT_ARGUMENTS, model_of, read_arguments
 from ferry_sdk.agents.tools.schemas import (
     ANSWER,
-    ANSWER_BY_CODE,
+    ANSWER_WITH_APPROVAL,
     Schema,
     arguments_schema,
     describe,
@@ -39,16 +39,21 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 AnswerT = TypeVar("AnswerT")
 ToolChoice = Literal["journey", "all"] | Iterable[str]
 """Which tools are offered: those of a journey, all, or these."""
+Approver = Literal["code", "card", "person"]
+"""What approves a write: a code of its first answer, a card that its first answer shows, or a
+person who is asked in the middle of the call."""
 
 _RARELY: Final = "Rarely needed: `trips_find` does it."
 """What is said of a read beside the journey."""
-_BY_CODE: Final = (
-    "The first call changes nothing: show its summary to the user, and only if they agree, call "
-    "again with its code as `confirmation_code`."
-)
-"""What is said of a write that a code approves."""
-_BY_PERSON: Final = "A person is asked before anything is changed."
-"""What is said of a write that the toolkit's `approve` approves."""
+_ADVICE: Final[Mapping[Approver, str]] = {
+    "code": (
+        "The first call changes nothing: show its summary to the user, and only if they agree, "
+        "call again with its code as `confirmation_code`."
+    ),
+    "card": "The call shows a card to the user and changes nothing: it is done when they approve.",
+    "person": "A person is asked before anything is changed.",
+}
+"""What is said of a write, by what approves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +133,15 @@ class Tool:
         self._by_handle = by_handle
 
     def definition(
-        self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
+        self, *, approver: Approver, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
-        """Return the definition; with `approval`, writes have an argument for the code."""
-        by_code = approval and not self.is_read
+        """Return the definition; a write that a code approves has an argument for it."""
         text = self._row.text or describe(self._row.arguments)
-        input_schema, output_schema = deepcopy(self._schemas(by_code))  # callers may change them
+        input_schema, output_schema = deepcopy(self._schemas(approver))  # callers may change them
         return ToolDefinition(
             name=self.name,
             title=text.partition(". ")[0].removesuffix("."),
-            description=f"{text} {self._advice(by_code=by_code)}".strip(),
+            description=f"{text} {self._advice(approver)}".strip(),
             input_schema=input_schema,
             output_schema=output_schema,
             read_only=self.is_read,
@@ -146,17 +150,19 @@ class Tool:
             call=call,
         )
 
-    def _advice(self, *, by_code: bool) -> str:
+    def _advice(self, approver: Approver) -> str:
         if self.is_read:
             return "" if self.name in JOURNEY else _RARELY
-        return _BY_CODE if by_code else _BY_PERSON
+        return _ADVICE[approver]
 
     @cache  # noqa: B019 -- the tools live as long as the process
-    def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
+    def _schemas(self, approver: Approver) -> tuple[Schema, Schema]:
         """Return the schemas of the arguments and of the answer."""
         result = self._row.result or schema_of(self._record)
-        answer = ANSWER_BY_CODE if by_code else ANSWER
-        return arguments_schema(self._model(by_code)), with_property(answer, "result", result)
+        answers_first = approver != "person" and not self.is_read
+        answer = ANSWER_WITH_APPROVAL if answers_first else ANSWER
+        has_code = approver == "code" and not self.is_read
+        return arguments_schema(self._model(has_code)), with_property(answer, "result", result)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.cli.terminal.options import (
     MOMENT_FORMATS,
     OptionalJournalUrl,
@@ -64,6 +65,7 @@ class ServerOptions:
         audit: Append a line of JSON for each call to this private file.
         state: Keep ids, spending and writes here for other processes.
         travellers: Book these travellers, a JSON list or CSV, as t1, t2 and so on.
+        approval: How a person approves a write; auto: the best way of the host.
         http: Serve over HTTP at this address, such as 8000.
         secret_file: File with the secret that HTTP requests must send.
     """
@@ -79,6 +81,7 @@ class ServerOptions:
     state: _File = None
     journal: OptionalJournalUrl = None
     travellers: _File = None
+    approval: Annotated[ApprovalWay, option("auto|card|form|code|none")] = "auto"
     http: Annotated[str | None, option("[HOST:]PORT")] = None
     secret_file: _File = None
 
