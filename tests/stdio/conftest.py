@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 from mcp import Client
+from mcp.client.extension import advertise
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import ElicitResult
 
@@ -17,6 +18,8 @@ MODES = {"modern": "auto", "legacy": "legacy"}
 VERSIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 YES = ElicitResult(action="accept", content={"approve": True})
 NO = ElicitResult(action="decline")
+PAGES = advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})
+"""The declaration of a host that shows pages (MCP Apps)."""
 NOT_AN_APPROVAL = {
     "declined": NO,
     "cancelled": ElicitResult(action="cancel"),
@@ -86,6 +89,44 @@ class Host:
         return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
 
 
+class CardHost:
+    """A host that shows cards: what its model and its pages see, and what a person presses."""
+
+    def __init__(self, host):
+        self.host = host
+
+    def show(self, tool, arguments):
+        """Call a tool for the model; return the card that its page shows."""
+        return Card(self, self.host.wait(self.host.client.call_tool, tool, arguments))
+
+    def press(self, call, *, approved):
+        """Answer a card as its page does; return the result."""
+        arguments = {"call": call, "approved": approved}
+        return self.host.wait(self.host.client.call_tool, "approval_card_answer", arguments)
+
+
+class Card:
+    """A card, with the face of a toolkit's answer."""
+
+    def __init__(self, host, result):
+        self._host = host
+        self.answer = answer_of(result)
+        self.data = (result.meta or {}).get("ferry-sdk/card")
+        self.text = result.content[0].text
+
+    @property
+    def rows(self):
+        return dict(map(tuple, self.data["rows"]))
+
+    @property
+    def call(self):
+        return self.data["call"]
+
+    def press(self, *, approved=True):
+        """Press a button; return what the page gets, as a card if it is one."""
+        return Card(self._host, self._host.press(self.call, approved=approved))
+
+
 def answer_of(result):
     """Return the answer in a result; assert that its text and its structure are equal."""
     (block,) = result.content
@@ -100,7 +141,7 @@ class Hosts:
         self.era = era
         self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
 
-    def __call__(self, person=None, *options, run=None, env=None):
+    def __call__(self, person=None, *options, run=None, env=None, extensions=()):
         """Start a host; it declares elicitation if there is a person to ask."""
         found = environment(self._sandbox) if env is None else env
         started, *arguments = launch_command(run or command(*options), found)
@@ -108,7 +149,12 @@ class Hosts:
         errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
         file = self._stack.enter_context(errors.open("w", encoding="utf-8"))
         transport = stdio_client(parameters, errlog=file)
-        client = Client(transport, mode=MODES[self.era], elicitation_callback=person)
+        client = Client(
+            transport,
+            mode=MODES[self.era],
+            elicitation_callback=person,
+            extensions=extensions,
+        )
         self._stack.enter_context(self._portal.wrap_async_context_manager(client))
         assert client.protocol_version == VERSIONS[self.era]
         return Host(self._portal, client, errors)
