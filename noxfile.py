@@ -118,18 +118,23 @@ def typescript(session: nox.Session) -> None:
 
 @nox.session(python=ONE_PYTHON)
 def axe(session: nox.Session) -> None:
-    """Look for barriers in the documentation and in cards; npm and Chromium are required."""
+    """Look for barriers in the documentation and in cards, and approve by cards.
+
+    npm and Chromium are required.
+    """
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         session.error("no Chromium on PATH")
     folder = Path(session.create_tmp()).resolve()
-    session.install("-e", ".[sandbox]", *nox.project.dependency_groups(PROJECT, "docs"))
+    session.install("-e", ".[agents,sandbox]", *nox.project.dependency_groups(PROJECT, "docs"))
     session.run("python", "-m", "mkdocs", "build", "--site-dir", str(folder / "site"))
     session.run("python", "-m", "tests.barriers.cards", str(folder / "site" / "cards"))
     packages = ("--ignore-scripts", "axe-core@4.14.1", "puppeteer-core@24")
     session.run("npm", "install", "--prefix", str(folder), *packages, external=True)
     script = ("tests/barriers/axe.mjs", str(folder), str(folder / "site"), browser)
     session.run("node", *script, external=True)
+    pictures = str(folder / "pictures")
+    session.run("python", "-m", "tests.barriers.approval_card", str(folder), browser, pictures)
 
 
 @nox.session(python=False)

@@ -26,7 +26,8 @@ MEMBERS = {
 
 @cache
 def validator_of(name, *, by_code):
-    schema = TOOLS[name].definition(approver="code" if by_code else "person", call=repr).output_schema
+    approver = "code" if by_code else "person"
+    schema = TOOLS[name].definition(approver=approver, call=repr).output_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +22,9 @@ LOOKS = 4
 
 def main(modules: str, browser: str, pictures: str) -> int:
     Path(pictures).mkdir(parents=True, exist_ok=True)
-    options = ["--writes", "--tools", "all", "--spend-limit", "EUR=500", "--penalty-limit", "EUR=90"]
-    command = [sys.executable, "-m", "ferry_sdk", "mcp", "--http", "127.0.0.1:0", *options]
+    node = shutil.which("node") or sys.exit("no Node on PATH")
+    command = [sys.executable, "-m", "ferry_sdk", "mcp", "--http", "127.0.0.1:0", "--writes"]
+    command += ["--tools", "all", "--spend-limit", "EUR=500", "--penalty-limit", "EUR=90"]
     with Sandbox() as sandbox:
         variables = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
         with subprocess.Popen(
@@ -33,13 +35,13 @@ def main(modules: str, browser: str, pictures: str) -> int:
                 serving = next(line for line in server.stderr if "serving at" in line)
                 url = re.findall(r"http://\S+", serving)[0]
                 script = [str(Path(__file__).with_suffix(".mjs")), modules, url, sandbox.base_url]
-                ended = subprocess.run(["node", *script, browser, pictures], check=False)
+                ended = subprocess.run([node, *script, browser, pictures], check=False)
             finally:
                 server.kill()
         made = [effect.operation for effect in sandbox.counters.effects]
 
     if made != EXPECTED * LOOKS:
-        print("the service did", made)
+        sys.stderr.write(f"the service did {made}\n")
         return 1
     return ended.returncode
 

@@ -75,7 +75,7 @@ class ApprovalRequest:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     arguments_digest: str = field(default="", repr=False)
-    costs: Mapping[str, str] = field(default_factory=dict, hash=False)
+    costs: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
     def digest(self) -> str:

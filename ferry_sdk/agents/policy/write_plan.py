@@ -90,7 +90,7 @@ class WritePlan:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     check: Callable[[], Generator[Invoke, Any, None]] = _stay_valid
-    costs: Mapping[str, str] = field(default_factory=dict)
+    costs: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]
