@@ -149,6 +149,20 @@ def test_an_unpaid_booking_is_not_changed(refuse_change, held):
     refuse_change("not_changeable", booking_id=held, offer=offer)
 
 
+def test_an_unpaid_booking_is_not_waited_for(refuse_change, held):
+    offer = offers(refuse_change.toolkit)[0]["offer"]
+    assert "retry_after" not in refuse_change("not_changeable", booking_id=held, offer=offer)
+
+
+def test_a_booking_being_issued_is_waited_for(refuse_change, held, ferry_sandbox):
+    ferry_sandbox.faults.add("fails_later", "bookings.confirm", seconds=60)
+    refuse_change.toolkit.do("bookings_confirm", booking_id=held)
+    offer = offers(refuse_change.toolkit)[0]["offer"]
+    refused = refuse_change("not_changeable", booking_id=held, offer=offer)
+    assert refused["retry_after"] == 20
+    assert "bookings_get and `wait` 20" in refused["next_step"]
+
+
 def test_an_unknown_booking_is_not_changed(refuse_change):
     offer = offers(refuse_change.toolkit)[0]["offer"]
     assert refuse_change("unseen_id", booking_id="b-1", offer=offer)["field"] == "booking_id"
