@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from itertools import pairwise
 from math import ceil
 
 import pytest
@@ -162,6 +163,38 @@ class TestReplaced:
         assert [*Service(course(CHEAP), HOUR).watch(one_wish)] == []
 
 
+class TestLookedUpAgain:
+    """A wish whose searches are looked up again after a day."""
+
+    LATER = timedelta(days=1)
+
+    @pytest.fixture
+    def look_up(self, journal):
+        """Return a function that looks up the wish again, and finds these searches."""
+
+        def find(at, *searches):
+            (record,) = journal.offers.wishes_to_look_up(at, None, most=2)
+            records = [each.to_record() for each in searches]
+            journal.offers.save_searches(at, [(record, records)], {})
+
+        store_wish(journal, "w", wish(BELOW), [search("CTN"), search("GNV")])
+        return find
+
+    def test_search_that_is_not_found_is_made(self, journal, look_up):
+        look_up(START + self.LATER, search("GNV"))
+        service = Service(course(DEAR), self.LATER.total_seconds())
+        [*service.watch(journal)]
+        assert {company for _, company, _ in service.asked} == {"CTN", "GNV"}
+
+    def test_search_that_is_found_again_keeps_its_state(self, journal, look_up):
+        assert len([*Service(course(CHEAP)).watch(journal)]) == 2
+        look_up(START + self.LATER, search("GNV"))
+        look_up(START + 2 * self.LATER, search("CTN"), search("GNV"))
+        service = Service(course(CHEAP), 2 * self.LATER.total_seconds())
+        assert [*service.watch(journal)] == []
+        assert len(service.asked) == 2
+
+
 class TestEnded:
     @pytest.fixture
     def ended(self, one_wish):
@@ -219,6 +252,15 @@ class TestTurns:
         service = Service(course(failure(errors.ServerError, 503)))
         [*service.watch(journal, deadline=300)]
         assert len(service.asked) < 100
+
+    def test_pause_doubles_up_to_a_minute(self, journal):
+        searches = [search(f"C{number}") for number in range(200)]
+        store_wish(journal, "w", wish(BELOW), searches)
+        service = Service(course(failure(errors.ServerError, 503)))
+        [*service.watch(journal, deadline=300)]
+        rounds = sorted({at for at, _, _ in service.asked})
+        pauses = [later - earlier for earlier, later in pairwise(rounds)]
+        assert pauses == [2, 4, 8, 16, 32, 64, 64, 64]
 
     def test_retry_after_is_respected(self, journal):
         store_wish(journal, "w", wish(BELOW), [search(f"C{number}") for number in range(16)])

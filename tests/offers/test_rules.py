@@ -90,6 +90,9 @@ class TestDrop:
         other = Reply((Offered("10", "TND"),))
         assert fired_at(Drop(amount=5, currency="EUR"), reply("100"), other, reply("95")) == [2]
 
+    def test_amount_may_be_below_one(self):
+        assert fired_at(Drop(amount="0.50", currency="EUR"), reply("100"), reply("99.50")) == [1]
+
     def test_percentage_has_the_first_currency(self):
         other = Reply((Offered("10", "TND"),))
         assert fired_at(Drop(percent=10), reply("100"), other, reply("90")) == [2]
