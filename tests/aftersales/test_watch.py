@@ -1,5 +1,8 @@
 """A watch of bookings of the local service, on both clients."""
 
+import os
+import signal
+import sys
 import threading
 from contextlib import aclosing
 from datetime import timedelta
@@ -151,6 +154,10 @@ class TestClosedClients:
         caught(ConfigurationError, next, watch(client, ["b1", "b2"], deadline=5))
 
 
+def threads_of_calls():
+    return [thread for thread in threading.enumerate() if thread.name == "ferry_sdk call"]
+
+
 def test_interrupted_watch_leaves_no_read_running(sandbox, ferry):
     made = [booked(ferry).booking_id for _ in range(4)]
     hold = Hold(sandbox, "bookings.get", times=3)
@@ -162,5 +169,29 @@ def test_interrupted_watch_leaves_no_read_running(sandbox, ferry):
     address = {"base_url": sandbox.base_url}
     with Ferry(sandbox.token, **address, event_hooks={"response": [interrupt]}) as client:
         caught(KeyboardInterrupt, next, watch(client, made, deadline=DAY))
-        assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
+        assert not threads_of_calls()
     hold.release()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
+@pytest.mark.parametrize(
+    ("bookings", "method"),
+    [
+        pytest.param(None, "booking_ids", id="list"),
+        pytest.param(["b-1"], "load_snapshots", id="snapshots"),
+        pytest.param(["b-1"], "load_departures", id="departures"),
+    ],
+)
+def test_interrupted_watch_does_not_use_its_journal(ferry, monkeypatch, bookings, method):
+    released = threading.Event()
+
+    def press(*_, **__):
+        os.kill(os.getpid(), signal.SIGINT)
+        released.wait(30)
+
+    with Journal("sqlite://") as journal:
+        monkeypatch.setattr(journal, method, press)
+        options = {"deadline": DAY, "journal": journal, "until": "departure"}
+        caught(KeyboardInterrupt, next, watch(ferry, bookings, **options))
+        assert not threads_of_calls()
+    released.set()

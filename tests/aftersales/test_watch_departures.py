@@ -146,15 +146,20 @@ class TestRoundTrip:
         assert max(later - earlier for earlier, later in pairwise(late)) <= 6 * HOUR
 
 
-def test_both_ways_of_one_ticket_depart():
-    journey = {"journey": {"depart_at": departure(9 * DAY)}}
+def both_ways(outward, back=None):
+    """A booking of one ticket for both ways, which departs at these moments."""
     answer = ticketed(DAY)
     (ticket,) = answer.tickets
-    legs = type(ticket.availability).model_validate(
-        {"outward": {"journey": {"depart_at": departure(5 * DAY)}}, "return": journey}
-    )
-    ticket = ticket.model_copy(update={"availability": legs, "direction": "OUTWARD+RETURN"})
-    service = Service(lambda _: answer.model_copy(update={"tickets": (ticket,)}))
+    legs = {"outward": {"journey": {"depart_at": departure(outward)}}}
+    if back is not None:
+        legs["return"] = {"journey": {"depart_at": departure(back)}}
+    availability = type(ticket.availability).model_validate(legs)
+    changes = {"availability": availability, "direction": "OUTWARD+RETURN"}
+    return answer.model_copy(update={"tickets": (ticket.model_copy(update=changes),)})
+
+
+def test_both_ways_of_one_ticket_depart():
+    service = Service(lambda _: both_ways(5 * DAY, 9 * DAY))
     departed = [event for event in follow(service) if event.kind == "departed"]
     assert [event.departs_at for event in departed] == [after(5 * DAY), after(9 * DAY)]
 
@@ -259,6 +264,11 @@ class TestWithoutMoment:
 
     def test_other_leg_is_reminded_of(self):
         events = follow(Service(lambda _: ticketed(5 * DAY, None)), deadline=6 * DAY)
+        assert kinds(events) == ["ticketed", "not_known", "departing", "departing", "departed"]
+        assert events[1].leg == "Return"
+
+    def test_way_back_of_the_same_ticket_is_named(self):
+        events = follow(Service(lambda _: both_ways(5 * DAY)), deadline=6 * DAY)
         assert kinds(events) == ["ticketed", "not_known", "departing", "departing", "departed"]
         assert events[1].leg == "Return"
 
