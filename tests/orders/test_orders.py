@@ -124,6 +124,14 @@ def test_settled_hold_is_cancelled(desk, lost_hold):
     assert orders.unfinished(journal=desk.journal) == ()
 
 
+def test_unknown_cancellation_stops_those_after_it(desk):
+    desk.sandbox.faults.add("refused", "bookings.create", after=2)
+    desk.sandbox.faults.add("cut_before", "bookings.cancel")
+    order = hold(desk, 3).order
+    assert states(order) == ["unknown", "held", "cancelled"]
+    assert desk.booking(order, 1).stage == "payment_due"
+
+
 @pytest.mark.slow
 def test_two_names_of_towns_become_two_bookings(desk):
     trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
