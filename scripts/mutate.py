@@ -125,6 +125,7 @@ SHARED_READS: Stages = (("tests/backend/test_shared_searches.py",),)
 MCP: Stages = (
     _named("protocols/test", "lost_sessions", "tool_texts"),
     _named("protocols/test", "mcp_sessions", "mcp_envelopes"),
+    ("tests/protocols/test_mcp_newest.py",),
 )
 CLIENTS: Stages = (
     ("tests/transport/test_promises.py",),
@@ -234,8 +235,8 @@ TESTS: dict[str, Stages] = {
     "conformance/findings": CONFORMANCE,
     "conformance/checks": CONFORMANCE,
     "conformance/probes": CONFORMANCE,
-    "orders/steps": ORDERS,
-    "orders/progress": ORDERS,
+    "orders/steps": (*ORDERS, *KEYS),
+    "orders/progress": (*ORDERS, *KEYS),
 }
 """The modules that decide, by their path in the package, and the tests that know them."""
 
