@@ -370,10 +370,8 @@ class Recorder(Protocol):
     Example:
         ```python
         from ferry_sdk import Ferry
-        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.sandbox import Sandbox, crossing
         from ferry_sdk.types import EndState, Intent
-
-        from crossing import crossing
 
 
         class _States:
@@ -425,10 +423,8 @@ class DetailedRecorder(Recorder, Protocol):
         ```python
         from ferry_sdk import Ferry
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.sandbox import Sandbox, crossing
         from ferry_sdk.types import EndState, Intent, OutcomeDetails
-
-        from crossing import crossing
 
 
         class _Printer:

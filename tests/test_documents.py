@@ -1,13 +1,16 @@
 """What the documents, the examples and the demo show runs as it stands."""
 
 import re
+from code import InteractiveConsole
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import time_machine
 
 from tests.support import blocks
 from tests.support.blocks import BLOCKS, MODULES, NOT_INSTALLED, PAGES, ROOT, SAYS, TO_SAVE, python
+from tests.support.run_shown import DAY
 from tests.support.tiers import LONG, mostly_long
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
@@ -24,7 +27,9 @@ def case_of(block):
     return pytest.param(block, id=block.place, marks=() if is_quick else LONG)
 
 
-CASES = [case_of(block) for block in BLOCKS if not block.title]
+EXAMPLES = [block for block in BLOCKS if block.path.suffix == ".py"]
+"""The examples of docstrings."""
+CASES = [case_of(block) for block in BLOCKS if not block.title and block not in EXAMPLES]
 
 
 SHOWN = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
@@ -35,6 +40,13 @@ SHOWN = [line for block in BLOCKS for line in block.source.splitlines() if SAYS 
 def test_block_prints_what_it_shows(block, tmp_path, record_property):
     assert block.now(blocks.run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
+
+
+def test_examples_of_docstrings_run_alone(tmp_path, record_property):
+    printed = blocks.run_together(EXAMPLES, tmp_path)
+    for block, source in zip(EXAMPLES, printed, strict=True):
+        assert block.now(source) == block.source, block.place
+        record_property(block.what, 1)
 
 
 def test_blocks_of_a_title_are_the_same():
@@ -85,7 +97,29 @@ def test_first_command_has_a_form_for_clones(page):
     assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/start.md"])
+FIRST_PAGES = ("README.md", "docs/index.md", "docs/start.md")
+FIRST_PROGRAMS = [block for block in BLOCKS if str(block.path.relative_to(ROOT)) in FIRST_PAGES]
+
+
+def is_printed(shown, text):
+    """Whether a text has a line of output; the console also prints values of expressions."""
+    return any(blocks.fits(shown, line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("block", FIRST_PROGRAMS, ids=lambda block: block.place)
+def test_first_program_can_be_pasted(block, capsys):
+    console = InteractiveConsole()
+    with time_machine.travel(DAY):
+        for line in [*block.source.splitlines(), ""]:
+            console.push(line)
+
+    printed = capsys.readouterr()
+    shown = [line.partition(SAYS)[2].strip() for line in block.source.splitlines() if SAYS in line]
+    assert printed.err == ""
+    assert [line for line in shown if not is_printed(line, printed.out)] == []
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES)
 def test_first_booking_shows_its_ticket(page):
     sources = [block.source for block in BLOCKS if block.path == ROOT / page]
     first = next(source for source in sources if "bookings.create" in source)

@@ -99,9 +99,7 @@ def reconcile(
         from ferry_sdk import Ferry
         from ferry_sdk.aftersales import reconcile
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,

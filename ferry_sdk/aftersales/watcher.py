@@ -160,9 +160,7 @@ def watch(
         ```python
         from ferry_sdk import Ferry
         from ferry_sdk.aftersales import watch
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
             booking = ferry.bookings.create(**crossing(ferry))

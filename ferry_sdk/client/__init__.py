@@ -270,9 +270,7 @@ class Ferry(Client[Transport], sync.Groups):
         Example:
             ```python
             from ferry_sdk import Ferry, OutcomeUnknownError
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))

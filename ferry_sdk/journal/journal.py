@@ -89,9 +89,7 @@ class Journal:
         ```python
         from ferry_sdk import Ferry
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -191,9 +189,7 @@ class Journal:
 
             from ferry_sdk import Ferry, OutcomeUnknownError
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,
@@ -252,9 +248,7 @@ class Journal:
             ```python
             from ferry_sdk import Ferry
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,
@@ -304,9 +298,7 @@ class Journal:
             ```python
             from ferry_sdk import Ferry
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,
@@ -345,9 +337,7 @@ class Journal:
             ```python
             from ferry_sdk import Ferry
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,
@@ -392,9 +382,7 @@ class Journal:
 
             from ferry_sdk import Ferry, OutcomeUnknownError
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,
@@ -463,9 +451,7 @@ class Journal:
             ```python
             from ferry_sdk import Ferry
             from ferry_sdk.journal import Journal
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,

@@ -101,9 +101,7 @@ def hold(
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -182,9 +180,7 @@ def confirm(
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -243,9 +239,7 @@ def cancel(
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -316,9 +310,7 @@ def change(
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -388,9 +380,7 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Pla
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -420,9 +410,7 @@ def get(order_id: str, *, journal: Journal) -> Order:
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,
@@ -454,9 +442,7 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
         ```python
         from ferry_sdk import Ferry, orders
         from ferry_sdk.journal import Journal
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with (
             Sandbox() as sandbox,

@@ -177,9 +177,7 @@ class BookingsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -215,9 +213,7 @@ class BookingsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -261,9 +257,7 @@ class BookingsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -321,9 +315,7 @@ class BookingsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -361,9 +353,7 @@ class BookingsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))

@@ -141,9 +141,7 @@ class McpGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.mcp.create_booking(**crossing(ferry))
@@ -205,9 +203,7 @@ class McpGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -233,9 +229,7 @@ class McpGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -271,9 +265,7 @@ class McpGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -447,9 +439,7 @@ class McpGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))

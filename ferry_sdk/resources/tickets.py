@@ -59,9 +59,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -114,9 +112,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -155,9 +151,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -190,9 +184,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -235,9 +227,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -277,9 +267,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -315,9 +303,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 booking = ferry.bookings.create(**crossing(ferry))
@@ -379,9 +365,7 @@ class TicketsGroup(Resource):
         Example:
             ```python
             from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
+            from ferry_sdk.sandbox import Sandbox, crossing
 
             with (
                 Sandbox() as sandbox,

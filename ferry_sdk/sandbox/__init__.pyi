@@ -1,6 +1,8 @@
 from ferry_sdk.sandbox.clock import Clock as Clock
 from ferry_sdk.sandbox.counters import Counters as Counters
 from ferry_sdk.sandbox.counters import Effect as Effect
+from ferry_sdk.sandbox.crossings import acrossing as acrossing
+from ferry_sdk.sandbox.crossings import crossing as crossing
 from ferry_sdk.sandbox.faults.fault import Fault as Fault
 from ferry_sdk.sandbox.faults.faults import Faults as Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind as FaultKind
@@ -29,5 +31,7 @@ __all__ = [
     "Profile",
     "RequestLog",
     "Sandbox",
+    "acrossing",
+    "crossing",
     "serve",
 ]

@@ -33,9 +33,7 @@ class Counters:
     Example:
         ```python
         from ferry_sdk import Ferry
-        from ferry_sdk.sandbox import Sandbox
-
-        from crossing import crossing
+        from ferry_sdk.sandbox import Sandbox, crossing
 
         with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
             ferry.bookings.create(**crossing(ferry))

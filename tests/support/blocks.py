@@ -117,8 +117,8 @@ def python(*arguments, cwd, new=False):
 
 
 def beside(block):
-    """Return the blocks that a reader has saved beside this one."""
-    return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
+    """Return the blocks that a reader of the page has saved beside this one."""
+    return [one for one in TO_SAVE if one.path == block.path]
 
 
 def run_block(block, folder):
@@ -130,6 +130,21 @@ def run_block(block, folder):
     else:
         assert python(Path(__file__).with_name("run_shown.py"), file, cwd=folder) == ""
     return file.read_text("utf-8")
+
+
+def run_together(some, folder):
+    """Run blocks in one process, each alone in a folder; return what `run_block` returns of each.
+
+    The source of a block that fails is its traceback.
+    """
+    files = []
+    for number, block in enumerate(some):
+        alone = folder / str(number)
+        alone.mkdir()
+        save([block], alone)
+        files.append(alone / block.file)
+    assert python(Path(__file__).with_name("run_shown.py"), *files, cwd=folder) == ""
+    return [file.read_text("utf-8") for file in files]
 
 
 def save(blocks, folder):

@@ -1,9 +1,13 @@
-"""Run a program, and write what it says into it: `run_shown.py FILE`.
+"""Run programs one after the other, and write what each says into it: `run_shown.py FILE…`.
 
-Below each statement come its words, after `# >`. The day is the same, as prices are the day's."""
+Below each statement come its words, after `# >`. The day is the same, as prices are the day's.
+Each program runs in the folder of its file, with names of its own. If one of several programs
+fails, its file gets the traceback, and the others still run."""
 
 import ast
+import os
 import sys
+import traceback
 from asyncio import run
 from datetime import datetime, timezone
 from inspect import iscoroutine
@@ -70,6 +74,7 @@ def main(path):
     code = compile(source, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     told = Told(str(path))
     sys.path[0] = str(path.parent)
+    os.chdir(path.parent)
     real = sys.stdout, sys.stderr
     with time_machine.travel(DAY):
         sys.stdout = sys.stderr = told
@@ -82,5 +87,18 @@ def main(path):
     path.write_text(with_words(source, told.by_line), encoding="utf-8")
 
 
+def main_of_several(paths):
+    """Run programs, and write into each what it prints, or why it failed."""
+    for path in paths:
+        try:
+            main(path)
+        except Exception:  # noqa: BLE001 -- whatever a program raises is shown
+            path.write_text(traceback.format_exc(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    programs = [Path(each).resolve() for each in sys.argv[1:]]
+    if len(programs) == 1:
+        main(programs[0])
+    else:
+        main_of_several(programs)
