@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ferry_sdk.models.enums import Stage
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
 from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint
@@ -28,8 +30,13 @@ from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.access import Tokens, random_token
+from ferry_sdk.sandbox.requests.access import Access, Caller, Tokens, random_token
+from ferry_sdk.sandbox.requests.control import BookingToMake
+from ferry_sdk.sandbox.requests.errors import parse_fields
 from ferry_sdk.sandbox.service import Service
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.bookings import Booking
 
 _UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
 
@@ -192,6 +199,50 @@ class LocalService:
     def running(self) -> bool:
         """Whether the service is listening."""
         return self._server is not None
+
+    def make_booking(
+        self,
+        stage: Stage | str = Stage.TICKETED,
+        *,
+        tickets: int = 1,
+        company: str | None = None,
+        departs_in: timedelta = timedelta(days=30),
+    ) -> Booking:
+        """Make a booking in a stage, and return it as a client reads it.
+
+        It makes no request, moves no clock, takes no fault, and is not among the effects. A booking
+        `in_progress` is issued after ten seconds of the service's clock.
+
+        Args:
+            stage: The stage. `partially_ticketed` and `partially_voided` have two tickets.
+            tickets: 1, or 2 for a round trip of two tickets.
+            company: The company, by its code or its id; one with many sailings by default.
+            departs_in: The time until the earliest departure; the next sailing is booked.
+
+        Raises:
+            InvalidOrderError: An argument is invalid, the company issues one ticket for a round
+                trip, or it does not sail within a year after that time; a `ValueError`.
+            RuntimeError: The service has no address before its first start.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = sandbox.make_booking("issuance_due", tickets=2)
+                for name, action in ferry.bookings.get(booking.booking_id).next_actions():
+                    print(name, action.type)
+                    # > Issue mandatory
+                    # > Cancel optional
+            ```
+        """
+        from ferry_sdk.models.bookings import Booking  # noqa: PLC0415 -- slow to import
+
+        fields = {"stage": stage, "tickets": tickets, "company": company, "departs_in": departs_in}
+        order = parse_fields(BookingToMake, fields)
+        caller = Caller(Access.READ_WRITE, "en", "rest", self.base_url)
+        return Booking.model_validate(self.service.prepare(order, caller))
 
     def reset(self) -> None:
         """Clear bookings, offers, faults, counters and sessions; restore clock and options.

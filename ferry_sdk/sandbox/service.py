@@ -28,6 +28,7 @@ from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import OPERATIONS, Operation
 from ferry_sdk.sandbox.profile_changes import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
+from ferry_sdk.sandbox.requests.control import BookingToMake
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 
 if TYPE_CHECKING:
@@ -149,6 +150,18 @@ class Service:
                 code=fault.code or default.code,
                 message=fault.message or default.message,
             )
+
+    def prepare(self, order: BookingToMake, caller: Caller) -> JsonValue:
+        """Make a booking in the stage that a test needs, and return it as its reader has it.
+
+        Raises:
+            InvalidOrderError: There is no such booking.
+        """
+        operation = "bookings.get"
+        with self._hold_bookings():
+            context = CallContext(operation, caller, self.clock.now())
+            record = self._sales.prepare(order, context)
+        return change_answer(self._profile, operation, record)
 
     def summaries(self, most: int) -> BookingsState:
         """Return the latest bookings without travellers, newest first."""

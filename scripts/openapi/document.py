@@ -110,7 +110,7 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     kinds: dict[str, Any] = {**ANSWERS}
     kinds |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
-        kinds[f"control.{each.name}"] = each.answer
+        kinds[f"control.{each.name}"] = ANSWERS.get(each.answer, each.answer)
         if each.fields is not None:
             kinds[each.fields.__name__] = each.fields
     kinds_and_schemas, whole = TypeAdapter.json_schemas(

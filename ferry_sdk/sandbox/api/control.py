@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -28,8 +29,9 @@ from ferry_sdk.sandbox.http.conventions import (
 )
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
-from ferry_sdk.sandbox.requests.access import Tokens
+from ferry_sdk.sandbox.requests.access import Access, Caller, Tokens
 from ferry_sdk.sandbox.requests.control import (
+    BookingToMake,
     ClockUpdate,
     ControlModel,
     CountersQuery,
@@ -54,6 +56,8 @@ class Control:
     tokens: Tokens
     log: RequestLog
     reset: Callable[[], None]
+    base_url: str = ""
+    """The URL of the service as the request names it, without a trailing slash."""
 
     def routes(self) -> list[BaseRoute]:
         """Return one route for each path, so that a 405 names all its methods."""
@@ -158,6 +162,12 @@ class Control:
         """List the latest bookings, without travellers."""
         return self.service.summaries(_LATEST)
 
+    def make_booking(self, fields: _Fields) -> JsonValue:
+        """Make a booking in a stage, and return it as a client reads it."""
+        order = parse_fields(BookingToMake, fields)
+        caller = Caller(Access.READ_WRITE, "en", "rest", self.base_url)
+        return self.service.prepare(order, caller)
+
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""
         counters = self.service.counters
@@ -208,7 +218,9 @@ class Control:
                 fields: _Fields = dict(request.query_params)
             else:
                 fields = _parse_body(await request.body())
-            return JSONResponse(endpoint.perform(self, fields))
+            control = replace(self, base_url=str(request.base_url).rstrip("/"))
+            answer = await run_in_threadpool(endpoint.perform, control, fields)
+            return JSONResponse(answer)
         except InvalidOrderError as error:
             return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
         except ValueError as error:
@@ -239,7 +251,7 @@ class Endpoint(NamedTuple):
         method: The HTTP method.
         path: The path.
         perform: The method of `Control` that performs it.
-        answer: The type of its answer.
+        answer: The type of its answer, or the operation that has the same answer.
         fields: The model of its body, or of its query if the method is GET.
     """
 
@@ -343,6 +355,15 @@ ENDPOINTS = (
         path="/_sandbox/bookings",
         perform=Control.list_bookings,
         answer=responses.BookingsState,
+    ),
+    Endpoint(
+        "make_booking",
+        summary="Make a booking in a stage, without a request",
+        method="POST",
+        path="/_sandbox/bookings",
+        perform=Control.make_booking,
+        answer="bookings.get",
+        fields=BookingToMake,
     ),
     Endpoint(
         "read_counters",

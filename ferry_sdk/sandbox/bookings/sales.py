@@ -16,6 +16,7 @@ from ferry_sdk.sandbox import request_context
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.disruptions import apply_disruptions
 from ferry_sdk.sandbox.bookings.fees import ZERO
+from ferry_sdk.sandbox.bookings.preparation import bring_to_stage, new_booking
 from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
@@ -42,6 +43,7 @@ from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import bookings as requests
 from ferry_sdk.sandbox.requests.access import CallContext
+from ferry_sdk.sandbox.requests.control import BookingToMake
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, conflict, invalid, not_found
 
 if TYPE_CHECKING:
@@ -92,16 +94,7 @@ class Sales:
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
 
-        booking = Booking(
-            tickets=tickets,
-            passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
-            vehicle=request.vehicle,
-            contact=request.contact,
-            id=self.ids.uuid(),
-            reference=self.ids.reference(_REFERENCE_LETTERS, 8),
-        )
-        self._add(booking)
-        self._unsaved[booking.id] = booking
+        booking = self._book(request, tickets)
         self.counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
@@ -111,6 +104,17 @@ class Sales:
             select_cheapest(request.id or "", request.reservation_type, self.offers)
         ]
         return self.create(request.to_rest(selections), context)
+
+    def prepare(self, order: BookingToMake, context: CallContext) -> JsonObject:
+        """Make a booking in the stage that a test needs, and return it as its reader has it.
+
+        Raises:
+            InvalidOrderError: There is no such booking.
+        """
+        request = new_booking(order, self.offers, context.now)
+        booking = self._book(request, make_tickets(request, self.offers, self.ids, context.now))
+        bring_to_stage(booking, order.stage, context.now, self._new_number)
+        return booking_record(booking, context)
 
     def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
@@ -238,6 +242,20 @@ class Sales:
         if not is_right_key or not ticket.voucher_ready(now):
             return None
         return voucher(ticket, booking)
+
+    def _book(self, request: requests.NewBooking, tickets: tuple[Ticket, ...]) -> Booking:
+        """Return a new booking of these tickets, which is on record from now on."""
+        booking = Booking(
+            tickets=tickets,
+            passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
+            vehicle=request.vehicle,
+            contact=request.contact,
+            id=self.ids.uuid(),
+            reference=self.ids.reference(_REFERENCE_LETTERS, 8),
+        )
+        self._add(booking)
+        self._unsaved[booking.id] = booking
+        return booking
 
     def _add(self, booking: Booking) -> None:
         self._bookings[booking.id] = booking

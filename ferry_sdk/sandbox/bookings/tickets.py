@@ -184,11 +184,19 @@ class Ticket:
             for leg, price in zip(self.legs, prices, strict=True)
         )
 
-    def issue(self, now: datetime, number: str) -> None:
-        """Pay and issue the ticket; with some companies it is pending for a few seconds."""
+    def issue(self, now: datetime, number: str, delay: timedelta | None = None) -> None:
+        """Pay and issue the ticket.
+
+        Args:
+            now: The time.
+            number: The number of the ticket.
+            delay: How long it is pending; by default as long as with its company.
+        """
+        if delay is None:
+            delay = timedelta(seconds=self.company.issuing_seconds)
         self.paid = True
         self.number = number
-        self.issued_at = now + timedelta(seconds=self.company.issuing_seconds)
+        self.issued_at = now + delay
         self.status = TicketStatus.PENDING
         self.settle(now)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ferry_sdk.models.docstrings import describe_properties
+from ferry_sdk.models.enums import Stage
 from ferry_sdk.sandbox.requests.fields import Moment
 
 StructuredResult = Literal["structured_and_text", "structured"]
@@ -18,6 +20,13 @@ TextContent = Literal["text", "text_without_type", "text_without_uri", "blob", "
 BareContent = Literal["bare_list", "bare_object"]
 """Shapes of replies of `/mcp`; an option and a profile can select them."""
 _CENTURY = 100 * 366 * 24 * 3600.0
+_LONGEST_WAIT = timedelta(days=3650)
+
+
+def _known(stage: Stage) -> Stage:
+    if not stage.is_known:
+        raise ValueError(f"{stage.value!r} is not one of {', '.join(Stage)}")
+    return stage
 
 
 class ControlModel(BaseModel):
@@ -40,6 +49,26 @@ class ClockUpdate(ControlModel, strict=True):
     frozen: bool | None = None
     travel_to: Moment | None = None
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
+
+
+class BookingToMake(ControlModel, strict=True):
+    """A booking to test with.
+
+    Attributes:
+        stage: The stage that it is in.
+        tickets: 1, or 2 for a round trip; a stage of a part of the tickets has 2.
+        company: The company, by its code or its id; one with many sailings by default.
+        departs_in: Seconds until the earliest departure; the next sailing is booked.
+    """
+
+    stage: Annotated[Stage, Field(strict=False), AfterValidator(_known)] = Stage.TICKETED
+    tickets: Literal[1, 2] = 1
+    company: str | None = None
+    departs_in: Annotated[
+        timedelta,
+        Field(strict=False, ge=timedelta(), le=_LONGEST_WAIT),
+        WithJsonSchema({"type": "number", "minimum": 0, "maximum": _LONGEST_WAIT.total_seconds()}),
+    ] = timedelta(days=30)
 
 
 class RequestsQuery(ControlModel):

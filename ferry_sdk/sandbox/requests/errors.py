@@ -157,7 +157,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class InvalidOrderError(ValueError):
-    """A fault, an option or a clock change that is unknown or impossible.
+    """A fault, an option, a clock change or a booking that is unknown or impossible.
 
     Attributes:
         field: The name of the invalid argument.
