@@ -74,6 +74,33 @@ def test_taken_port_is_one_line(tmp_path):
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        pytest.param(["--account", "north", "--account", "south"], {}, id="options"),
+        pytest.param([], {"FERRY_SANDBOX_ACCOUNT": "north south"}, id="a variable"),
+    ],
+)
+def test_tokens_of_every_account_are_printed(tmp_path, arguments, variables):
+    pipe = {"stdout": subprocess.PIPE, "text": True}
+    environment = os.environ | variables
+    with start([*SANDBOX, *arguments], cwd=tmp_path, env=environment, **pipe) as process:
+        exports = read_exports(process.stdout)
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+    tokens = dict(line.removeprefix("# account ").split(": ", 1) for line in lines[2:])
+    assert [*tokens] == ["north", "south"]
+    assert tokens["north"].startswith(exports["FERRY_TOKEN"])
+
+
+def test_repeated_account_is_refused(tmp_path):
+    done = run([*SANDBOX, "--account", "north", "--account", "north"], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "each account needs a name of its own" in " ".join(done.stderr.split())
+
+
 SETTINGS = {
     "FERRY_SANDBOX_HOST": "127.0.0.2",
     "FERRY_SANDBOX_PORT": "0",

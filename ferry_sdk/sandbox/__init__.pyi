@@ -11,12 +11,14 @@ from ferry_sdk.sandbox.faults.mcp_options import McpSwitches as McpSwitches
 from ferry_sdk.sandbox.profile import Profile as Profile
 from ferry_sdk.sandbox.request_log import LoggedRequest as LoggedRequest
 from ferry_sdk.sandbox.request_log import RequestLog as RequestLog
+from ferry_sdk.sandbox.requests.access import Account as Account
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError as InvalidOrderError
 from ferry_sdk.sandbox.server import AsyncSandbox as AsyncSandbox
 from ferry_sdk.sandbox.server import Sandbox as Sandbox
 from ferry_sdk.sandbox.server import serve as serve
 
 __all__ = [
+    "Account",
     "AsyncSandbox",
     "Clock",
     "Counters",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -30,7 +32,7 @@ from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.access import Access, Caller, Tokens, random_token
+from ferry_sdk.sandbox.requests.access import Account, Tokens, check_names, random_token
 from ferry_sdk.sandbox.requests.control import BookingToMake
 from ferry_sdk.sandbox.requests.errors import parse_fields
 from ferry_sdk.sandbox.service import Service
@@ -57,6 +59,7 @@ class LocalService:
         read_only_token: str | None = None,
         organisation_token: str | None = None,
         control_token: str | None = None,
+        accounts: Sequence[str] = (),
         mcp: McpOptions | None = None,
         profile: Profile | str | os.PathLike[str] | None = None,
         now: datetime | None = None,
@@ -72,11 +75,15 @@ class LocalService:
                 the seed is 1, and the ids of bookings and tickets are random.
             host: The address to listen on.
             port: The port to listen on; 0 finds a free port at the first start and keeps it.
-            token: The read-write token; by default all three tokens are random.
+            token: The read-write token; by default all three tokens are random. Of several
+                accounts, the first has these tokens, and the others have random ones.
             read_only_token: The token that can only read.
             organisation_token: The token that can do everything, including recording payments.
             control_token: Opens `/_sandbox/…` to other machines, and nothing else; by default only
                 this machine can use the controls.
+            accounts: The names of the accounts, each of 1 to 64 printable ASCII characters; by
+                default there is one, `default`. Each has bookings, MCP sessions and tokens of its
+                own, and does not know the ids of another one.
             mcp: The initial options of `/mcp`; a profile changes them.
             profile: What the service does where the interface leaves it open, or a file of it.
             now: The initial time of the clock, with a time zone; by default the real time.
@@ -88,7 +95,8 @@ class LocalService:
             log: Whether each request is a line on standard error.
 
         Raises:
-            InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
+            InvalidOrderError: The profile has an unknown id or value, or the name of an account is
+                invalid or repeated; a `ValueError`.
             OSError: The profile cannot be read.
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
@@ -110,12 +118,24 @@ class LocalService:
         self._mcp = McpSwitches((mcp or McpOptions()).changed(**changes))
 
         self._network = Network.load()
-        self._tokens = Tokens(
-            read_write=token or random_token("rw"),
-            read_only=read_only_token or random_token("ro"),
-            organisation=organisation_token or random_token("org"),
-            control=control_token or None,
-        )
+        first, *others = check_names(accounts)
+        all_accounts = {
+            first: Account(
+                name=first,
+                token=token or random_token("rw"),
+                read_only_token=read_only_token or random_token("ro"),
+                organisation_token=organisation_token or random_token("org"),
+            )
+        }
+        for name in others:
+            all_accounts[name] = Account(
+                name=name,
+                token=random_token("rw"),
+                read_only_token=random_token("ro"),
+                organisation_token=random_token("org"),
+            )
+        self._first_account = all_accounts[first]
+        self._tokens = Tokens(MappingProxyType(all_accounts), control=control_token or None)
         self._seed = seed
         self._state_path = state
         self._counts_bookings = inventory
@@ -167,19 +187,24 @@ class LocalService:
         return self._service
 
     @property
+    def accounts(self) -> Mapping[str, Account]:
+        """The accounts by name, in order; if none was named, there is one, `default`."""
+        return self._tokens.accounts
+
+    @property
     def token(self) -> str:
-        """The token that can read and write."""
-        return self._tokens.read_write
+        """The token that can read and write; of several accounts, that of the first."""
+        return self._first_account.token
 
     @property
     def read_only_token(self) -> str:
-        """The token that can only read."""
-        return self._tokens.read_only
+        """The token that can only read; of several accounts, that of the first."""
+        return self._first_account.read_only_token
 
     @property
     def organisation_token(self) -> str:
-        """The token that can do everything, including recording payments."""
-        return self._tokens.organisation
+        """The token that can do everything, including recording payments; that of the first."""
+        return self._first_account.organisation_token
 
     @property
     def base_url(self) -> str:
@@ -207,6 +232,7 @@ class LocalService:
         tickets: int = 1,
         company: str | None = None,
         departs_in: timedelta = timedelta(days=30),
+        account: str | None = None,
     ) -> Booking:
         """Make a booking in a stage, and return it as a client reads it.
 
@@ -218,6 +244,7 @@ class LocalService:
             tickets: 1, or 2 for a round trip of two tickets.
             company: The company, by its code or its id; one with many sailings by default.
             departs_in: The time until the earliest departure; the next sailing is booked.
+            account: The name of the account that it belongs to; by default the first.
 
         Raises:
             InvalidOrderError: An argument is invalid, the company issues one ticket for a round
@@ -239,10 +266,15 @@ class LocalService:
         """
         from ferry_sdk.models.bookings import Booking  # noqa: PLC0415 -- slow to import
 
-        fields = {"stage": stage, "tickets": tickets, "company": company, "departs_in": departs_in}
+        fields = {
+            "stage": stage,
+            "tickets": tickets,
+            "company": company,
+            "departs_in": departs_in,
+            "account": account,
+        }
         order = parse_fields(BookingToMake, fields)
-        caller = Caller(Access.READ_WRITE, "en", "rest", self.base_url)
-        return Booking.model_validate(self.service.prepare(order, caller))
+        return Booking.model_validate(self.service.prepare(order, self.base_url))
 
     def reset(self) -> None:
         """Clear bookings, offers, faults, counters and sessions; restore clock and options.
@@ -312,6 +344,7 @@ class LocalService:
             ),
             faults=self.faults,
             counters=self.counters,
+            accounts=tuple(self.accounts),
             ids=Ids(ids_random, used_ids),
             state=self._state,
         )

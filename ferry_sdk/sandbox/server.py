@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
 
@@ -147,6 +148,7 @@ class Options(TypedDict, total=False):
     read_only_token: str | None
     organisation_token: str | None
     control_token: str | None
+    accounts: Sequence[str]
     mcp: McpOptions | None
     profile: Profile | str | os.PathLike[str] | None
     now: datetime | None
@@ -167,7 +169,7 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
         **options: The other arguments of `Sandbox`, such as `host`, `seed` and `token`.
 
     Raises:
-        InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
+        InvalidOrderError: The profile or the name of an account is invalid; a `ValueError`.
         ValueError: The time or the control token is invalid.
         OSError: The port is taken, or a file cannot be used.
 
@@ -190,6 +192,13 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
                 f"# MCP: {sandbox.base_url}/mcp"
                 f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"
             )
+            if len(sandbox.accounts) > 1:
+                for account in sandbox.accounts.values():
+                    sys.stdout.write(
+                        f"# account {account.name}: {account.token}"
+                        f" · may only read: {account.read_only_token}"
+                        f" · organisation: {account.organisation_token}\n"
+                    )
             sys.stdout.flush()
 
             while True:

@@ -7,7 +7,7 @@ token, validates its arguments, runs under a lock if it uses bookings, and retur
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, replace
 from http import HTTPStatus
@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, cast
 from pydantic import JsonValue
 
 from ferry_sdk.sandbox import request_context
+from ferry_sdk.sandbox.bookings.bookings import Booking
+from ferry_sdk.sandbox.bookings.records import summary_record
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import SandboxState
+from ferry_sdk.sandbox.bookings.state_records import load_booking
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.details import Refused
@@ -27,9 +30,15 @@ from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import OPERATIONS, Operation
 from ferry_sdk.sandbox.profile_changes import change_answer, finds_nothing, status_of
-from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
+from ferry_sdk.sandbox.requests.access import ONLY_ACCOUNT, Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.control import BookingToMake
-from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
+from ferry_sdk.sandbox.requests.errors import (
+    InvalidOrderError,
+    MalformedError,
+    Problem,
+    RefusedError,
+    text,
+)
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.control import BookingsState
@@ -67,26 +76,51 @@ class ServiceError(Exception):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Service:
-    """The service without HTTP, in memory and, if it has one, in a state file; thread-safe."""
+    """The service without HTTP, in memory and, if it has one, in a state file; thread-safe.
+
+    Each account has offers and bookings of its own, so an id of another account is unknown.
+    """
 
     clock: Clock
     offers: Offers
     faults: Faults
     counters: Counters
+    accounts: Sequence[str] = (ONLY_ACCOUNT,)
     ids: InitVar[Ids | None] = None
     state: InitVar[SandboxState | None] = None
 
     def __post_init__(self, ids: Ids | None, state: SandboxState | None) -> None:
         self._profile = self.offers.profile
         self._lock = threading.Lock()
-        self._sales = Sales(
-            offers=self.offers,
-            faults=self.faults,
-            counters=self.counters,
-            ids=ids or Ids(None),
-            state=state,
-        )
-        self._handlers = handlers(self._sales, self.offers, self.offers.catalogue)
+        self._state = state
+        self._bookings: list[Booking] = []
+        self._sales: dict[str, Sales] = {}
+        self._handlers: dict[str, Mapping[str, Handler]] = {}
+
+        ids = ids or Ids(None)
+        for account in self.accounts:
+            offers = self.offers if account == self.accounts[0] else self.offers.apart()
+            sales = Sales(
+                account=account,
+                every=self._bookings,
+                offers=offers,
+                faults=self.faults,
+                counters=self.counters,
+                ids=ids,
+                state=state,
+            )
+            self._sales[account] = sales
+            self._handlers[account] = handlers(sales, offers, offers.catalogue)
+
+        if state is not None:
+            self._restore(state)
+
+    def _restore(self, state: SandboxState) -> None:
+        """Add the bookings of the state file; those of other accounts stay in the file only."""
+        for record in state.bookings():
+            booking = load_booking(record, self.offers.network)
+            if booking.account in self._sales:
+                self._sales[booking.account].add(booking)
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
         """Perform an operation and return its answer as JSON.
@@ -101,7 +135,7 @@ class Service:
             KeyError: The operation does not exist.
         """
         row = OPERATIONS[operation]
-        handler = self._handlers[operation]
+        handler = self._handlers[caller.account][operation]
         try:
             answer = self._answer(row, handler, arguments, caller)
         except RefusedError as error:
@@ -125,7 +159,7 @@ class Service:
         self.check_refused(row.name, caller)
 
         # Only the bookings have state, so a slow search does not block other calls.
-        with self._hold_bookings() if handler.uses_bookings else nullcontext():
+        with self._hold_bookings(caller.account) if handler.uses_bookings else nullcontext():
             # A call that waited for the bookings sees their deadlines as they are now.
             context = CallContext(row.name, caller, self.clock.now())
             performed = cast("JsonValue", handler.perform(request, context))
@@ -151,43 +185,72 @@ class Service:
                 message=fault.message or default.message,
             )
 
-    def prepare(self, order: BookingToMake, caller: Caller) -> JsonValue:
+    def prepare(self, order: BookingToMake, base_url: str) -> JsonValue:
         """Make a booking in the stage that a test needs, and return it as its reader has it.
 
+        Args:
+            order: What to make.
+            base_url: The URL of the service, without a trailing slash.
+
         Raises:
-            InvalidOrderError: There is no such booking.
+            InvalidOrderError: There is no such account, or no such booking.
         """
+        account = self.accounts[0] if order.account is None else order.account
+        if account not in self._sales:
+            names = ", ".join(self.accounts)
+            raise InvalidOrderError("account", f"there is no account {account!r}, only {names}")
+
         operation = "bookings.get"
-        with self._hold_bookings():
+        caller = Caller(
+            access=Access.READ_WRITE,
+            language="en",
+            protocol="rest",
+            base_url=base_url,
+            account=account,
+        )
+        with self._hold_bookings(account):
             context = CallContext(operation, caller, self.clock.now())
-            record = self._sales.prepare(order, context)
+            record = self._sales[account].prepare(order, context)
         return change_answer(self._profile, operation, record)
 
     def summaries(self, most: int) -> BookingsState:
-        """Return the latest bookings without travellers, newest first."""
+        """Return the latest bookings of all accounts without travellers, newest first."""
         with self._lock:
-            return self._sales.summaries(most, self.clock.now())
+            now = self.clock.now()
+            latest = self._bookings[: -most - 1 : -1]
+            for booking in latest:
+                booking.settle(now)
+            return {
+                "bookings": [summary_record(booking) for booking in latest],
+                "total": len(self._bookings),
+            }
 
     def detach(self) -> None:
         """Save nothing in the state file from now on."""
         with self._lock:
-            self._sales.state = None
+            self._state = None
+            for sales in self._sales.values():
+                sales.state = None
 
     @contextmanager
-    def _hold_bookings(self) -> Generator[None]:
+    def _hold_bookings(self, account: str) -> Generator[None]:
         """Hold the bookings, and save those that were used, even if the request is refused."""
         with self._lock:
-            if self._sales.state is not None:
-                self._sales.state.check_place()
+            if self._state is not None:
+                self._state.check_place()
             try:
                 yield
             finally:
-                self._sales.save()
+                self._sales[account].save()
 
     def voucher_file(self, ticket_id: str, key: str) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
         with self._lock:
-            return self._sales.voucher_file(ticket_id, key, self.clock.now())
+            for sales in self._sales.values():
+                file = sales.voucher_file(ticket_id, key, self.clock.now())
+                if file is not None:
+                    return file
+        return None
 
 
 def _note_ids(answer: JsonValue) -> None:

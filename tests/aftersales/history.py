@@ -137,7 +137,7 @@ class History:
     def _act(self, sale, what):
         bookings, tickets, some_id = self.ferry.bookings, self.ferry.tickets, sale.booking_id
         if what == "raise, confirm":  # the interface has no call by which a company raises a price
-            (ticket,) = self.sandbox.service._sales._bookings[some_id].tickets
+            (ticket,) = self.sandbox.service._sales["default"]._bookings[some_id].tickets
             ticket.reprice(Decimal("1.2"), Decimal(1))
             sale.total = self._read(sale).total_price
         match what:

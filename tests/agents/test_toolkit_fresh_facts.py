@@ -45,7 +45,7 @@ def test_a_penalty_that_rises_during_approval_is_refused(toolkit_of, ferry_sandb
 def test_a_total_that_changes_during_approval_is_refused(toolkit_of, ferry_sandbox):
     def slowly(request):
         if request.tool == "bookings_confirm":
-            (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
+            (ticket,) = ferry_sandbox.service._sales["default"]._bookings[booking_id].tickets
             ticket.reprice(Decimal(2), Decimal(0))
         return True
 

@@ -185,7 +185,7 @@ SERVED = [name for name in OPERATIONS if name not in NOT_SERVED]
 
 
 def test_every_served_operation_has_a_handler(offline):
-    assert {*offline.service._handlers} == {*SERVED}
+    assert {*offline.service._handlers["default"]} == {*SERVED}
 
 
 def test_every_served_operation_has_an_answer():
@@ -194,7 +194,7 @@ def test_every_served_operation_has_an_answer():
 
 @each("operation", SERVED)
 def test_what_sales_perform_uses_bookings(offline, operation):
-    handler = offline.service._handlers[operation]
+    handler = offline.service._handlers["default"][operation]
     owner = getattr(handler.perform, "__self__", None)
     assert handler.uses_bookings == isinstance(owner, Sales)
 

@@ -480,7 +480,7 @@ def test_internal_error_announces_the_end_of_the_connection(sandbox, monkeypatch
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(sandbox.service._handlers, "catalogue.ports", Handler(fail))
+    monkeypatch.setitem(sandbox.service._handlers["default"], "catalogue.ports", Handler(fail))
     host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
     request = (
         f"GET /api/port HTTP/1.1\r\nhost: {host}\r\naccept: application/json\r\n"

@@ -386,7 +386,7 @@ def test_an_approval_is_for_the_total_shown(hosts, ferry_sandbox):
     booking = book(host)
     which = {"booking_id": booking["booking_id"]}
     kept, recorded = ask(host, CONFIRM, which)
-    (ticket,) = ferry_sandbox.service._sales._bookings[booking["booking_id"]].tickets
+    (ticket,) = ferry_sandbox.service._sales["default"]._bookings[booking["booking_id"]].tickets
     ticket.reprice(Decimal(2), Decimal(0))
     for state in (None, kept):
         error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")

@@ -36,6 +36,7 @@ class ServiceOptions:
         token: Access token; random by default.
         read_only_token: Token that can only read; random by default.
         organisation_token: Token of the organisation; random by default.
+        account: Name of an account with bookings of its own; repeat it for several.
         control_token: Token that opens /_sandbox/… to other machines; closed by default.
         profile: Behave as this file of assumptions and values says.
         now: Start of its clock, such as 2027-03-01T09:00:00+01:00; default: real time.
@@ -51,6 +52,7 @@ class ServiceOptions:
     token: Annotated[str | None, option("TEXT")] = None
     read_only_token: Annotated[str | None, option("TEXT")] = None
     organisation_token: Annotated[str | None, option("TEXT")] = None
+    account: Annotated[list[str] | None, option("NAME")] = None
     control_token: Annotated[str | None, option("TEXT")] = None
     profile: Annotated[Path | None, option("FILE")] = None
     now: _Now = None
@@ -65,6 +67,7 @@ def sandbox(*, options: ServiceOptions) -> None:
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- the same
 
     try:
-        serve(**vars(options))
+        values = {**vars(options)}
+        serve(accounts=values.pop("account") or (), **values)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -29,7 +29,7 @@ from ferry_sdk.sandbox.http.conventions import (
 )
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
-from ferry_sdk.sandbox.requests.access import Access, Caller, Tokens
+from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.control import (
     BookingToMake,
     ClockUpdate,
@@ -164,9 +164,7 @@ class Control:
 
     def make_booking(self, fields: _Fields) -> JsonValue:
         """Make a booking in a stage, and return it as a client reads it."""
-        order = parse_fields(BookingToMake, fields)
-        caller = Caller(Access.READ_WRITE, "en", "rest", self.base_url)
-        return self.service.prepare(order, caller)
+        return self.service.prepare(parse_fields(BookingToMake, fields), self.base_url)
 
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""

@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
 )
 from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
-from ferry_sdk.sandbox.requests.access import Access, Tokens
+from ferry_sdk.sandbox.requests.access import ONLY_ACCOUNT, Access, Grant, Tokens
 from ferry_sdk.sandbox.requests.errors import weights
 from ferry_sdk.sandbox.service import Service, ServiceError
 
@@ -77,7 +77,8 @@ class _Api:
         return Route(path, handle, methods=[method])
 
     def voucher(self, request: Request, _: bytes) -> Response:
-        caller = caller_of(request, Access.READ_ONLY, "rest")
+        # The key in the path opens the file, whatever the account.
+        caller = caller_of(request, Grant(ONLY_ACCOUNT, Access.READ_ONLY), "rest")
         try:
             self._service.check_refused("voucher.file", caller)
         except ServiceError as error:
@@ -88,8 +89,8 @@ class _Api:
         return Response(voucher, media_type="application/pdf")
 
     def answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
-        access = self._tokens.access_of(request.headers.get("authorization"))
-        if access is None:
+        grant = self._tokens.grant_of(request.headers.get("authorization"))
+        if grant is None:
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             return error_response(request, 401, "UNAUTHORIZED", "unauthorized", headers=challenge)
         if not _accepts_json(request.headers.get("accept", "")):
@@ -101,7 +102,7 @@ class _Api:
         if fields.keys() & request.path_params.keys():  # the body must not repeat the id
             return error_response(request, 422, "VALIDATION_ERROR", "unknown_field")
 
-        caller = caller_of(request, access, "rest")
+        caller = caller_of(request, grant, "rest")
         try:
             arguments = {**fields, **request.path_params}
             answer = self._service.perform(endpoint.name, arguments, caller)

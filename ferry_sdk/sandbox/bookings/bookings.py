@@ -10,13 +10,18 @@ from decimal import Decimal
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Leg, Ticket
+from ferry_sdk.sandbox.requests.access import ONLY_ACCOUNT
 from ferry_sdk.sandbox.requests.bookings import Contact, Passenger, Vehicle
 from ferry_sdk.sandbox.requests.errors import conflict
 
 
 @dataclass(slots=True)
 class Booking:
-    """A booking; call `settle` before reading it, so that deadlines take effect."""
+    """A booking; call `settle` before reading it, so that deadlines take effect.
+
+    Attributes:
+        account: The name of the account that it belongs to.
+    """
 
     tickets: tuple[Ticket, ...]
     passengers: tuple[Passenger, ...]
@@ -24,6 +29,7 @@ class Booking:
     contact: Contact | None
     id: str
     reference: str
+    account: str = ONLY_ACCOUNT
 
     @property
     def stage(self) -> Stage:

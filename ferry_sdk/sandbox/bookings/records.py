@@ -63,6 +63,7 @@ def summary_record(booking: Booking) -> BookingSummary:
     return {
         "booking_id": booking.id,
         "booking_reference": booking.reference,
+        "account": booking.account,
         "stage": booking.stage,
         "payment_status": payment_of(booking.tickets),
         "total_price": float(booking.total),

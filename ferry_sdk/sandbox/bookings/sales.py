@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import islice
 from string import digits
 from typing import TYPE_CHECKING
 
@@ -21,13 +20,12 @@ from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
     fee_record,
-    summary_record,
     ticket_record,
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import make_tickets, select_cheapest
 from ferry_sdk.sandbox.bookings.state import SandboxState
-from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
+from ferry_sdk.sandbox.bookings.state_records import dump_booking
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
@@ -47,7 +45,6 @@ from ferry_sdk.sandbox.requests.control import BookingToMake
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, conflict, invalid, not_found
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses.control import BookingsState
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
@@ -56,8 +53,15 @@ _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 
 @dataclass(eq=False, repr=False)
 class Sales:
-    """All bookings; not thread-safe. They are saved in `state`, if there is one."""
+    """All bookings of an account; not thread-safe. They are saved in `state`, if there is one.
 
+    Attributes:
+        account: The name of the account.
+        every: The bookings of all accounts of the service, oldest first.
+    """
+
+    account: str
+    every: list[Booking]
     offers: Offers
     faults: Faults
     counters: Counters
@@ -69,9 +73,6 @@ class Sales:
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
         self._unsaved: dict[str, Booking] = {}
-        if self.state is not None:
-            for record in self.state.bookings():
-                self._add(load_booking(record, self.offers.network))
 
     def save(self) -> None:
         """Save the bookings that were used since the last call, if there is a state file."""
@@ -222,16 +223,6 @@ class Sales:
             self.counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
 
-    def summaries(self, most: int, now: datetime) -> BookingsState:
-        """Return the latest bookings without travellers, newest first."""
-        latest = list(islice(reversed(self._bookings.values()), most))
-        for booking in latest:
-            booking.settle(now)
-        return {
-            "bookings": [summary_record(booking) for booking in latest],
-            "total": len(self._bookings),
-        }
-
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
         if ticket_id not in self._tickets:
@@ -252,12 +243,15 @@ class Sales:
             contact=request.contact,
             id=self.ids.uuid(),
             reference=self.ids.reference(_REFERENCE_LETTERS, 8),
+            account=self.account,
         )
-        self._add(booking)
+        self.add(booking)
         self._unsaved[booking.id] = booking
         return booking
 
-    def _add(self, booking: Booking) -> None:
+    def add(self, booking: Booking) -> None:
+        """Add a new booking, or one of the state file."""
+        self.every.append(booking)
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket

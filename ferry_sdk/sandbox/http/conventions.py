@@ -24,7 +24,7 @@ from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
+from ferry_sdk.sandbox.requests.access import Caller, Grant, Protocol
 from ferry_sdk.sandbox.requests.errors import language_of, text, weights
 
 REQUEST_ID = "x-request-id"
@@ -166,9 +166,15 @@ def language(request: Request) -> str:
     return language_of(request.headers.get("accept-language"))
 
 
-def caller_of(request: Request, access: Access, protocol: Protocol) -> Caller:
+def caller_of(request: Request, grant: Grant, protocol: Protocol) -> Caller:
     """Return who calls."""
-    return Caller(access, language(request), protocol, str(request.base_url).rstrip("/"))
+    return Caller(
+        access=grant.access,
+        language=language(request),
+        protocol=protocol,
+        base_url=str(request.base_url).rstrip("/"),
+        account=grant.account,
+    )
 
 
 def has_json(request: Request) -> bool:

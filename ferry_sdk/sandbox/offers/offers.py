@@ -70,6 +70,7 @@ class Offers:
         profile: Profile | None = None,
     ) -> None:
         random = SeededRandom(seed)
+        self._seed = seed
         self.profile: Profile = profile or Profile()
         self.network: Network = Network.load(with_trials=True)
         self.inventory: Inventory = inventory or Inventory()
@@ -80,6 +81,10 @@ class Offers:
         self._fares = Fares(random)
         self._cache: OrderedDict[str, OfferInputs] = OrderedDict()
         self._lock = threading.Lock()
+
+    def apart(self) -> Offers:
+        """Return the same offers for another account: of the same ships, without its searches."""
+        return Offers(self._clock, self._seed, inventory=self.inventory, profile=self.profile)
 
     def availabilities(self, request: Search, context: CallContext) -> list[JsonObject]:
         """Return the availabilities that match a search.

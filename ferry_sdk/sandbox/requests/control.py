@@ -59,6 +59,7 @@ class BookingToMake(ControlModel, strict=True):
         tickets: 1, or 2 for a round trip; a stage of a part of the tickets has 2.
         company: The company, by its code or its id; one with many sailings by default.
         departs_in: Seconds until the earliest departure; the next sailing is booked.
+        account: The name of the account that it belongs to; by default the first.
     """
 
     stage: Annotated[Stage, Field(strict=False), AfterValidator(_known)] = Stage.TICKETED
@@ -69,6 +70,7 @@ class BookingToMake(ControlModel, strict=True):
         Field(strict=False, ge=timedelta(), le=_LONGEST_WAIT),
         WithJsonSchema({"type": "number", "minimum": 0, "maximum": _LONGEST_WAIT.total_seconds()}),
     ] = timedelta(days=30)
+    account: str | None = None
 
 
 class RequestsQuery(ControlModel):

@@ -66,6 +66,7 @@ class BookingSummary(TypedDict):
 
     booking_id: str
     booking_reference: str
+    account: Annotated[str, Field(description="The name of its account.")]
     stage: Stage
     payment_status: PaymentStatus
     total_price: float

@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from typing import NamedTuple
 
 from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
@@ -35,13 +36,20 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     requested_host,
 )
-from ferry_sdk.sandbox.requests.access import Access, Tokens
+from ferry_sdk.sandbox.requests.access import Grant, Tokens
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.service import Service
 
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- named here, bound by whoever asks for it
+
+
+class _Session(NamedTuple):
+    """An open session."""
+
+    account: str
+    opened_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,8 @@ class McpEndpoint:
     tokens: Tokens
     switches: McpSwitches
     host: str
-    opened: dict[str, datetime] = field(default_factory=dict[str, datetime])
-    """When each open session began; each step changes or reads it once, so threads need no lock."""
+    opened: dict[str, _Session] = field(default_factory=dict[str, "_Session"])
+    """The open sessions by id; each step changes or reads it once, so threads need no lock."""
 
     async def respond(self, request: Request) -> Response:
         """Answer one POST or DELETE."""
@@ -63,11 +71,11 @@ class McpEndpoint:
         try:
             if request.method == "POST":
                 return await self._post(request, options)
-            self._authorize(request)
-            self._check_session(request, options, opening=False)
+            grant = self._authorize(request)
+            self._check_session(request, grant, options, opening=False)
         except JsonRpcError as error:
             return _error_reply(request, error, options)
-        self.opened.pop(request.headers.get(_SESSION, ""), None)
+        self._end_session(request, grant)
         return Response()
 
     async def _post(self, request: Request, options: McpOptions) -> Response:
@@ -79,41 +87,41 @@ class McpEndpoint:
             self._authorize(request)  # a request that is not authorized gets no other error
             raise
         if call is None:
-            self._authorize(request)
-            self._check_session(request, options, opening=False)
+            grant = self._authorize(request)
+            self._check_session(request, grant, options, opening=False)
             return Response(status_code=202)
         self.service.counters.request(operation)
 
         async def produce() -> Response:
             shaped = options
             try:
-                access = self._authorize(request)
+                grant = self._authorize(request)
                 shaped = self._options_for(operation)
-                return await run_in_threadpool(self._answer, request, call, access, shaped)
+                return await run_in_threadpool(self._answer, request, call, grant, shaped)
             except JsonRpcError as error:
                 return _error_reply(request, error, shaped)
 
         return await self.service.faults.around(operation, request, produce)
 
     def _answer(
-        self, request: Request, call: JsonRpcRequest, access: Access, options: McpOptions
+        self, request: Request, call: JsonRpcRequest, grant: Grant, options: McpOptions
     ) -> Response:
         opening = call.method == "initialize"
-        self._apply_session_faults(request, call.operation)
-        self._check_session(request, options, opening=opening)
+        self._apply_session_faults(request, grant, call.operation)
+        self._check_session(request, grant, options, opening=opening)
         if opening and options.handshake in _REFUSED_STATUS:
             return PlainTextResponse("No", _REFUSED_STATUS[options.handshake])
         check_version(call, request.headers.get(_VERSION), options)
 
-        message = answer(call, self.service, caller_of(request, access, "mcp"), options)
+        message = answer(call, self.service, caller_of(request, grant, "mcp"), options)
         status = options.status if call.method in ("tools/call", "resources/read") else 200
         response = reply(request, message, options, status=status)
         if opening and options.session != "none":
             session = response.headers[_SESSION] = secrets.token_hex(16)
-            self.opened[session] = self.service.clock.now()
+            self.opened[session] = _Session(grant.account, self.service.clock.now())
         return response
 
-    def _authorize(self, request: Request) -> Access:
+    def _authorize(self, request: Request) -> Grant:
         host = requested_host(request)
         is_served = is_loopback(host) or host == self.host or self.host in _WILDCARDS
         if not is_served:
@@ -121,39 +129,51 @@ class McpEndpoint:
         if not has_local_origin(request):
             raise JsonRpcError(INVALID_REQUEST, "This origin is not allowed", status=403)
 
-        access = self.tokens.access_of(request.headers.get("authorization"))
-        if access is None:
+        grant = self.tokens.grant_of(request.headers.get("authorization"))
+        if grant is None:
             message = text("unauthorized", language(request))
             data: Json = {"error": True, "code": "UNAUTHORIZED", "message": message}
             challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
             raise JsonRpcError(REFUSED, message, data, status=401, headers=challenge)
-        return access
+        return grant
 
     def _options_for(self, operation: str) -> McpOptions:
         fault = self.service.faults.take(McpOptions, operation)
         changes = fault.model_dump(exclude_unset=True) if fault else {}
         return self.switches.current.changed(**changes)
 
-    def _apply_session_faults(self, request: Request, operation: str) -> None:
+    def _apply_session_faults(self, request: Request, grant: Grant, operation: str) -> None:
         """End the session, or require one, if a fault says so."""
         if self.service.faults.take(SessionExpired, operation):
-            self.opened.pop(request.headers.get(_SESSION, ""), None)
+            self._end_session(request, grant)
             raise _session_not_found()
         if self.service.faults.take(SessionRequired, operation):
             raise _session_missing()
 
-    def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
-        session = request.headers.get(_SESSION)
+    def _end_session(self, request: Request, grant: Grant) -> None:
+        """End the session that a request names, if it is one of the account."""
+        session_id = request.headers.get(_SESSION, "")
+        session = self.opened.get(session_id)
+        if session is not None and session.account == grant.account:
+            self.opened.pop(session_id, None)
+
+    def _check_session(
+        self, request: Request, grant: Grant, options: McpOptions, *, opening: bool
+    ) -> None:
+        session_id = request.headers.get(_SESSION)
         if options.session == "none" or options.handshake == "modern_only":
             return
-        if session is None:
+        if session_id is None:
             if options.session == "required" and not opening:
                 raise _session_missing()
             return
 
-        opened_at = self.opened.get(session)
-        lifetime = timedelta(seconds=options.session_seconds)
-        if opened_at is None or self.service.clock.now() - opened_at >= lifetime:
+        session = self.opened.get(session_id)
+        if session is None or session.account != grant.account:
+            raise _session_not_found()
+        if self.service.clock.now() - session.opened_at >= timedelta(
+            seconds=options.session_seconds
+        ):
             raise _session_not_found()
 
 

@@ -83,9 +83,9 @@ async function refresh() {
       [one.status ?? "–", one.status < 400 ? "good" : "bad"], [one.milliseconds.toFixed(0), "number"],
       [one.faults.join(", "), "bad"], [one.correlation_id, "id"], [one.booking_id ?? "", "id"],
     ]), "No requests yet.");
-  table($("bookings"), ["Reference", "Stage", "Paid", "Total", "Crossings", "Booking id"],
+  table($("bookings"), ["Reference", "Account", "Stage", "Paid", "Total", "Crossings", "Booking id"],
     booked.bookings.map((one) => [
-      [one.booking_reference, "id"], one.stage, one.payment_status, [`${one.total_price.toFixed(2)} ${one.currency}`, "number"],
+      [one.booking_reference, "id"], one.account, one.stage, one.payment_status, [`${one.total_price.toFixed(2)} ${one.currency}`, "number"],
       one.tickets.map((each) => `${each.company} ${each.depart_code}–${each.arrive_code} ${each.depart_at.slice(0, 10)} (${each.status})`).join(", "),
       [one.booking_id, "id"],
     ]), "No bookings yet.");
