@@ -157,6 +157,9 @@ def recognised(row: Safety, proof: Proof) -> str:
     signs = []
     if proof.stages:
         signs.append(f"`stage` {' or '.join(f'`{one.value}`' for one in sorted(proof.stages))}")
+    if proof.paid_stages:
+        stages = " or ".join(f"`{one.value}`" for one in sorted(proof.paid_stages))
+        signs.append(f"`stage` {stages} with `payment_status` `paid`")
     if proof.tickets:
         which = "the ticket" if is_of_one else "every ticket"
         signs.append(f"{which} `{proof.tickets.value}`")

@@ -39,6 +39,7 @@ class Proof:
     Attributes:
         read: The operation that reads.
         stages: A booking in one of these stages shows it.
+        paid_stages: A paid booking in one of these stages shows it.
         tickets: A ticket with this status, or a booking with only such tickets, shows it.
         payment: A booking with this payment status shows it.
         names_ticket: Only a booking with a ticket shows it, because the result needs one.
@@ -48,6 +49,7 @@ class Proof:
 
     read: Literal["bookings.get", "tickets.get", "mcp.view_ticket"]
     stages: frozenset[Stage] = frozenset()
+    paid_stages: frozenset[Stage] = frozenset()
     tickets: TicketStatus | None = None
     payment: PaymentStatus | None = None
     names_ticket: bool = False
@@ -72,8 +74,10 @@ class Proof:
         if self.names_ticket and not tickets:
             return False
 
+        is_paid = record.payment_status == PaymentStatus.PAID
         return (
             record.stage in self.stages
+            or (is_paid and record.stage in self.paid_stages)
             or {ticket.status for ticket in tickets} == {self.tickets}
             or record.payment_status == self.payment
         )
@@ -147,6 +151,7 @@ def _create(operation: str) -> Safety:
 _CONFIRMED = Proof(
     "bookings.get",
     stages=frozenset({Stage.TICKETED, Stage.PARTIALLY_VOIDED}),
+    paid_stages=frozenset({Stage.IN_PROGRESS}),  # the company is issuing the tickets
     tickets=TicketStatus.ISSUED,
     names_ticket=True,
     refuted_by=frozenset({Stage.PAYMENT_DUE, Stage.LAPSED}),

@@ -449,17 +449,19 @@ class Progress:
 
 def _state_seen(booking: Booking, before: OrderState) -> OrderState:
     """Return the state of a part whose booking was read, and which had a state before."""
+    (proof,) = SAFETY["bookings.confirm"].confirmed_by
+    is_confirmed = proof.is_confirmed_by(booking)
+
     state = before
     if booking.stage in _STAGES:
         state = _STAGES[booking.stage]
-    elif state == "held":
-        state = "partial"  # such as while its tickets are being issued
+    elif state == "held" and not is_confirmed:
+        state = "partial"  # such as while the tickets that are paid are being issued
 
     if booking.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
         state = "partial"
 
-    (proof,) = SAFETY["bookings.confirm"].confirmed_by
-    if state not in {"partial", "cancelled"} and proof.is_confirmed_by(booking):
+    if state not in {"partial", "cancelled"} and is_confirmed:
         state = "confirmed"
     if before == "confirmed" and state == "held":
         state = "confirmed"  # the service has said so, and its reads may be late

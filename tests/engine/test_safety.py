@@ -113,6 +113,8 @@ SHOWN_BY_A_BOOKING = {
     "tickets.mark_paid": ("Issued", {"paid"}),
 }
 """Of each write: the status that all tickets have, and the stages or payments that show it."""
+SHOWN_IF_PAID = {"bookings.confirm": {"in_progress"}, "mcp.confirm_booking": {"in_progress"}}
+"""Of each write: the stages that show it if the booking is paid."""
 SHOWN_BY_A_TICKET = {
     "tickets.cancel": "Canceled",
     "mcp.cancel_ticket": "Canceled",
@@ -147,6 +149,7 @@ def test_booking_shows_an_effect(name, stage):
         assert back.shows(seen) == (
             stage in words
             or payment in words
+            or (stage in SHOWN_IF_PAID.get(name, ()) and payment == "paid")
             or first == second == tickets
             or (name == "tickets.mark_paid" and first == tickets)
         )

@@ -1,7 +1,7 @@
 """Orders over real sockets, with both clients, in both databases."""
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -218,29 +218,52 @@ def test_confirmation_settled_as_not_done_is_named(desk, held):
 
 
 @pytest.fixture
-def issuing(desk):
-    """An order of one booking whose confirmation was lost, and whose ticket is being issued."""
+def slow_held(desk):
+    """An order of one booking whose company issues tickets with a delay; the clock stands still."""
     desk.sandbox.clock.freeze()
     trip = {"on": DAY, "passengers": TRAVELLERS, "companies": ["FRSIBERIA"]}
     selection = desk.ferry.trips.search("Tarifa", "MATNG", **trip)[0].select()
-    order = desk.run(orders.hold, [selection], passengers=PASSENGERS)
+    return desk.run(orders.hold, [selection], passengers=PASSENGERS)
+
+
+def test_order_is_confirmed_while_its_tickets_are_issued(desk, slow_held):
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert caught(errors.OrderError, desk.confirm, order).order.state == "unknown"
-    assert desk.booking(order).stage == "in_progress"
-    return order
+    assert desk.confirm(slow_held).state == "confirmed"
+    assert desk.booking(slow_held).stage == "in_progress"
 
 
 @pytest.mark.slow
-def test_order_is_resumed_when_its_tickets_are_issued(desk, issuing):
-    again = resume(desk, issuing)
+def test_order_is_resumed_while_its_tickets_are_issued(desk, slow_held):
+    desk.sandbox.faults.add("lose_reply", "bookings.confirm")
+    desk.sandbox.faults.add("server_error", "bookings.get", after=2, times=None)
+    assert caught(errors.OrderError, desk.confirm, slow_held).order.state == "unknown"
+    assert [order.id for order in orders.unfinished(journal=desk.journal)] == [slow_held.id]
+
+    desk.sandbox.faults.clear()
+    assert desk.run(orders.resume, slow_held.id).state == "confirmed"
+    assert desk.booking(slow_held).stage == "in_progress"
+    assert desk.sandbox.counters.requests["bookings.confirm"] == 1
+
+
+@pytest.mark.slow
+def test_order_is_resumed_when_one_ticket_is_issued(desk):
+    desk.sandbox.clock.freeze()
+    trip = {
+        "on": DAY,
+        "back": DAY + timedelta(days=7),
+        "passengers": TRAVELLERS,
+        "companies": ["MOBY"],
+    }
+    selection = desk.ferry.trips.search("Livorno", "Olbia", **trip)[0].select()
+    order = desk.run(orders.hold, [selection], passengers=PASSENGERS)
+    desk.sandbox.faults.add("ticket_fails", "bookings.confirm")
+    desk.sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert caught(errors.OrderError, desk.confirm, order).order.state == "unknown"
+
+    again = resume(desk, order)
     assert "being issued: resume the order again" in str(again)
     assert "settle" not in str(again)
     assert again.outcome == "unknown"
-    assert [order.id for order in orders.unfinished(journal=desk.journal)] == [issuing.id]
-
-    desk.sandbox.clock.advance(600)
-    assert desk.run(orders.resume, issuing.id).state == "confirmed"
-    assert desk.sandbox.counters.requests["bookings.confirm"] == 1
 
 
 # ---- cancel -----------------------------------------------------------------------------------

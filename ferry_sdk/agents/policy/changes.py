@@ -31,7 +31,7 @@ from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
-from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 from ferry_sdk.orders.order import Order
@@ -88,9 +88,7 @@ class Confirm(_Change):
         """Plan the payment at the current price."""
         booking_id = identity.target_id
         booking: Booking = yield from self._read_open(booking_id)
-        is_being_issued = booking.stage == Stage.IN_PROGRESS
-        is_paid = is_being_issued and booking.payment_status == PaymentStatus.PAID
-        if _CONFIRMED.is_confirmed_by(booking) or is_paid:
+        if _CONFIRMED.is_confirmed_by(booking):
             raise RefusedError("already_paid")
 
         total, currency = booking.total_price, booking.currency

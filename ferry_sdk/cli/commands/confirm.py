@@ -33,7 +33,7 @@ from ferry_sdk.errors import (
     PriceChangedError,
 )
 from ferry_sdk.models.bookings import Booking
-from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.resources.read_back import read_back
 
@@ -88,9 +88,6 @@ def confirm(
 def _check(booking: Booking, expect_total: Decimal | None) -> None:
     """Raise if a booking cannot be confirmed, or not at this total, before anybody is asked."""
     check_stage(booking.stage, "confirmed", "BOOKING")
-    if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
-        problem = "it is paid already, and its tickets are being issued"
-        raise InvalidInputError(problem, field="BOOKING")
     if expect_total is not None and expect_total != booking.total_price:
         raise PriceChangedError(
             expected=expect_total, found=booking.total_price, currency=booking.currency
