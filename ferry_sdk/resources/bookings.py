@@ -170,7 +170,7 @@ class BookingsGroup(Resource):
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PriceChangedError: The total or its currency differs from what is expected.
             AlreadyDoneError: The booking was confirmed before.
-            BookingConfirmError: It was not confirmed, or its tickets are being issued.
+            BookingConfirmError: It was not confirmed.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
 

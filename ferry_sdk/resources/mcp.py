@@ -196,7 +196,7 @@ class McpGroup(Resource):
             ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             AlreadyDoneError: The booking was confirmed before.
-            BookingConfirmError: It was not confirmed, or its tickets are being issued.
+            BookingConfirmError: It was not confirmed.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
 
