@@ -28,15 +28,28 @@ class CallInfo:
             `Ferry.recover`.
         correlation_id: The id sent with every request of the call.
         began: When it started, in seconds since the epoch.
+        label: The `label` of the client or view that made the call; None without one.
     """
 
     operation: str
     correlation_id: str
     began: float
+    label: str | None = None
+
+
+class _CallEvent:
+    """An event of a call."""
+
+    call: CallInfo
+
+    @property
+    def label(self) -> str | None:
+        """The `label` of the client or view that made the call; None without one."""
+        return self.call.label
 
 
 @dataclass(frozen=True, eq=False)
-class RequestEvent:
+class RequestEvent(_CallEvent):
     """A request is about to be sent.
 
     Attributes:
@@ -83,9 +96,14 @@ class ResponseEvent:
     request_id: str | None = None
     problem: str | None = None
 
+    @property
+    def label(self) -> str | None:
+        """The `label` of the client or view that made the call; None without one."""
+        return self.request.label
+
 
 @dataclass(frozen=True, eq=False)
-class RetryEvent:
+class RetryEvent(_CallEvent):
     """An attempt failed, and another follows.
 
     Attributes:
@@ -108,7 +126,7 @@ class RetryEvent:
 
 
 @dataclass(frozen=True, eq=False)
-class OutcomeEvent:
+class OutcomeEvent(_CallEvent):
     """A call has ended.
 
     Attributes:
@@ -129,7 +147,7 @@ class OutcomeEvent:
 
 
 @dataclass(frozen=True, eq=False)
-class LimiterEvent:
+class LimiterEvent(_CallEvent):
     """The client's limiter has let a request leave, or has failed.
 
     Attributes:
@@ -146,7 +164,7 @@ class LimiterEvent:
 
 
 @dataclass(frozen=True, eq=False)
-class ConnectionsEvent:
+class ConnectionsEvent(_CallEvent):
     """A client has used its connections for the first time in this process or event loop.
 
     Attributes:
@@ -218,7 +236,11 @@ class Hooks:
             call.operation,
             type(error).__name__,
             call.correlation_id,
-            extra={"operation": call.operation, "correlation_id": call.correlation_id},
+            extra={
+                "operation": call.operation,
+                "correlation_id": call.correlation_id,
+                "label": call.label,
+            },
             exc_info=shown_error,
         )
 

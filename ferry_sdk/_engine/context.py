@@ -188,7 +188,8 @@ class Context:
         runner: HookRunner | None = None
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
-            runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
+            call = CallInfo(operation, call_id, now(), settings.label)
+            runner = HookRunner(settings.hooks, call, clock)
 
         return cls(
             settings=settings,

@@ -43,6 +43,7 @@ def log(
     fields = {
         "operation": operation or context.state.operation,
         "correlation_id": context.correlation_id,
+        "label": context.settings.label,
         "attempt": context.state.attempt,
         "outcome": outcome,
         "status_code": attempt and attempt.status_code,

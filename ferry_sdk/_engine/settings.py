@@ -19,6 +19,7 @@ from ferry_sdk._engine.validation import (
     header_value,
     is_local,
     is_local_http,
+    label_text,
     limiter,
     recorder,
     retries,
@@ -96,6 +97,7 @@ class Settings:
         headers: Additional headers of every request to the service.
         correlation_id: The id of every call; None: the context's, else a new one each.
         http_client: The user's HTTP client, which may change requests; None: one is made.
+        label: Whose calls these are, for hooks, logs, spans and metrics; None: no label.
     """
 
     base_url: str
@@ -116,6 +118,7 @@ class Settings:
     route_cache: Path | None = None
     limiter: RateLimiter | None = field(default=None, repr=False)
     http_client: object = field(default=None, repr=False)
+    label: str | None = None
 
     def secret(self, authority: Authority) -> Secret:
         """Return the token of an authority.
@@ -239,6 +242,7 @@ _OPTIONS: Final[Mapping[str, _Option]] = {
     "route_cache": _Option(folder, may_be_none=True),
     "journal": _Option(recorder, may_be_none=True),
     "limiter": _Option(limiter, may_be_none=True, user_function="acquire"),
+    "label": _Option(label_text, may_be_none=True),
 }
 
 _VARIABLES: Final = {

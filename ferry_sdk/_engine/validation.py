@@ -21,6 +21,7 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_LABEL = re.compile(r"[!-~]{1,64}")
 _LONGEST = 2_147_483
 """Seconds, about 24 days: the longest timeout of a socket."""
 
@@ -29,6 +30,14 @@ def header_value(value: object, argument: str) -> str:
     """Return a text that is valid as the value of a header."""
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
         raise InvalidInputError("expected printable ASCII, and not an empty text", field=argument)
+    return value
+
+
+def label_text(value: object, argument: str) -> str:
+    """Return the label of a client or view."""
+    if not isinstance(value, str) or not _LABEL.fullmatch(value):
+        problem = "expected 1 to 64 printable ASCII characters without white space"
+        raise InvalidInputError(problem, field=argument)
     return value
 
 

@@ -79,6 +79,7 @@ class Client(Generic[ClientTransportT_co]):
         organisation_token: str | Callable[[], str | Awaitable[str]] | Unset | None = UNSET,
         journal: Recorder | Unset | None = UNSET,
         limiter: RateLimiter | Unset | None = UNSET,
+        label: str | Unset | None = UNSET,
     ) -> ClientT:
         """Return a view of this client with other settings, on the same connections.
 
@@ -100,6 +101,7 @@ class Client(Generic[ClientTransportT_co]):
             organisation_token: As for the client; None: none.
             journal: As for the client; None: none.
             limiter: As for the client; None: no limit.
+            label: As for the client; None: no label.
 
         Raises:
             InvalidInputError: An option is invalid; `field` names it.
@@ -127,6 +129,7 @@ class Client(Generic[ClientTransportT_co]):
             "organisation_token": organisation_token,
             "journal": journal,
             "limiter": limiter,
+            "label": label,
         }
         options = {name: value for name, value in every_option.items() if value is not UNSET}
         if token == settings.token.source:
@@ -188,6 +191,9 @@ class Ferry(Client[Transport], sync.Groups):
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
+        label: A word for whoever's calls these are, such as an account: 1 to 64 printable ASCII
+            characters without white space. Hooks, log records, spans and metrics have it; it is
+            never sent.
 
     Raises:
         ConfigurationError: A setting is missing or invalid; the message names it.
@@ -222,6 +228,7 @@ class Ferry(Client[Transport], sync.Groups):
         route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
+        label: str | None = None,
     ) -> None:
         hooks = build_hooks(event_hooks, may_be_async=False)
 
@@ -242,6 +249,7 @@ class Ferry(Client[Transport], sync.Groups):
             hooks=hooks,
             http_client=http_client,
             limiter=limiter,
+            label=label,
             is_async=False,
         )
 
@@ -383,6 +391,9 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
+        label: A word for whoever's calls these are, such as an account: 1 to 64 printable ASCII
+            characters without white space. Hooks, log records, spans and metrics have it; it is
+            never sent.
 
     Raises:
         ConfigurationError: A setting is missing or invalid; the message names it.
@@ -427,6 +438,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
+        label: str | None = None,
     ) -> None:
         hooks = build_hooks(event_hooks, may_be_async=True)
 
@@ -447,6 +459,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             hooks=hooks,
             http_client=http_client,
             limiter=limiter,
+            label=label,
             is_async=True,
         )
 

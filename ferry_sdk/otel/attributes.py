@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ferry_sdk.hooks import ResponseEvent
+from ferry_sdk.hooks import CallInfo, ResponseEvent
 
 _FAILED: Final = 400
 
@@ -16,9 +16,15 @@ def server_attributes(host: str, port: int | None) -> Attributes:
     return {"server.address": host} | attribute_if_known("server.port", port)
 
 
-def call_attributes(operation: str, problem: str | None) -> Attributes:
-    """Return the attributes of a call that has ended."""
-    return {"ferry.operation": operation} | attribute_if_known("error.type", problem)
+def call_attributes(call: CallInfo, operation: str, problem: str | None) -> Attributes:
+    """Return the attributes of a call, or of an operation that belongs to it, that has ended."""
+    attributes: Attributes = {"ferry.operation": operation}
+    return attributes | label_attribute(call) | attribute_if_known("error.type", problem)
+
+
+def label_attribute(call: CallInfo) -> Attributes:
+    """Return the label of a call as an attribute; none if it has no label."""
+    return attribute_if_known("ferry.label", call.label)
 
 
 def result_attributes(response: ResponseEvent) -> Attributes:

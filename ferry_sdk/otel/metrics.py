@@ -20,6 +20,7 @@ from ferry_sdk.hooks import (
 from ferry_sdk.otel.attributes import (
     Attributes,
     call_attributes,
+    label_attribute,
     result_attributes,
     server_attributes,
 )
@@ -84,22 +85,23 @@ class Meters:
         method = request.method if request.method in _KNOWN_METHODS else "_OTHER"
         attributes = server_attributes(request.host, request.port)
         attributes |= {"http.request.method": method, "url.template": request.route}
+        attributes |= label_attribute(request.call)
         self._requests.record(response.seconds, attributes | result_attributes(response))
 
     def count_retry(self, retry: RetryEvent) -> None:
         """Count a retry."""
-        self._retries.add(1, {"ferry.operation": retry.operation, "error.type": retry.problem})
+        self._retries.add(1, call_attributes(retry.call, retry.operation, retry.problem))
 
     def time_call(self, outcome: OutcomeEvent) -> None:
         """Record the duration of a call and its outcome."""
-        attributes = call_attributes(outcome.call.operation, outcome.problem)
+        attributes = call_attributes(outcome.call, outcome.call.operation, outcome.problem)
         self._calls.record(outcome.seconds, {**attributes, "ferry.outcome": outcome.outcome})
         if outcome.outcome == "unknown":
             self._unknown.add(1, attributes)
 
     def time_limiter(self, turn: LimiterEvent) -> None:
         """Record a wait for the limiter."""
-        self._limiter.record(turn.seconds, call_attributes(turn.operation, turn.problem))
+        self._limiter.record(turn.seconds, call_attributes(turn.call, turn.operation, turn.problem))
 
     def watch_connections(self, event: ConnectionsEvent) -> None:
         """Count the connections of a client from now on, as long as it exists."""

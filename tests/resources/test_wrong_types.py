@@ -34,6 +34,7 @@ pytestmark = pytest.mark.own_http_client(reason="it is about what a client is ma
 
 NAN, INFINITE = float("nan"), float("inf")
 NO_TEXTS = (7, 1.5, True, b"bytes", ["text"], {"a": "b"}, object())
+NO_LABELS = ("", " ", "two words", "a\nb", "Zoë", "n" * 65, b"north", 5, True, ["north"])
 NO_FLAGS = (None, 0, 1, "yes", "", [], object())
 NO_SECONDS = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [3], object())
 NO_COUNTS = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
@@ -129,6 +130,7 @@ def invalid_settings(is_async):
         "default_headers": (*NO_HEADERS, *({name: "x"} for name in SET_BY_OTHERS)),
         "http_client": http_clients(is_async=is_async),
         "journal": ("sqlite://", 7, True, [], object(), Journal),
+        "label": NO_LABELS,
         "event_hooks": (7, True, "", [print], {"outcome": 7}, {"outcome": [7]}, {"other": []}),
     }
 
@@ -144,6 +146,7 @@ OF_VIEWS = {
     "language": (*NO_TEXTS, "", *FORBIDDEN, "a\tb"),
     "correlation_id": (*NO_TEXTS, "", *FORBIDDEN, "a\tb"),
     "read_only": NO_FLAGS,
+    "label": NO_LABELS,
     "extra_headers": (
         None,
         *NO_HEADERS,
