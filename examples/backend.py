@@ -19,7 +19,7 @@ from typing import Annotated, cast
 
 import httpx
 from anyio import create_task_group, current_time, sleep_until, to_thread
-from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
@@ -27,7 +27,6 @@ from ferry_sdk import (
     AlreadyDoneError,
     AsyncFerry,
     BookingConfirmation,
-    BookingConfirmError,
     BookingCreated,
     FerryError,
     InvalidInputError,
@@ -208,10 +207,6 @@ async def pay(
         )
     except AlreadyDoneError as error:
         return cast("BookingConfirmation", error.result)
-    except BookingConfirmError as error:
-        if (await ferry.bookings.get(booking_id)).stage != "in_progress":
-            raise
-        raise HTTPException(409, "The tickets are being issued.") from error
 
 
 # --8<-- [end:pay]
