@@ -55,7 +55,7 @@ def test_door_adds_the_token(door):
 
 
 def test_door_replaces_another_token(door):
-    with Ferry("none of its own", base_url=door.removesuffix("/mcp")) as ferry:
+    with Ferry("none-of-its-own", base_url=door.removesuffix("/mcp")) as ferry:
         assert ferry.mcp.list_tools()
 
 

@@ -106,9 +106,11 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield from python("-c", WITHOUT_EXTRAS, cwd=folder, new=True).splitlines()
 
     yield message(Ferry)
-    yield message(lambda: Ferry("a token"))
+    yield message(lambda: Ferry("t"))
     yield message(lambda: client(base_url="ferry.example"))
+    yield message(lambda: ports(base_url=f"{url}/api"))
     yield message(lambda: client(base_url="http://ferry.example"))
+    yield message(lambda: client("Bearer t"))
     yield message(lambda: client().tickets.mark_paid("t", external_payment_ref="x"))
     yield message(lambda: client(token))
     yield message(lambda: client(event_hooks={"responses": [print]}))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Literal
+from http import HTTPStatus
+from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context, Result
@@ -20,8 +22,17 @@ from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import show_request_id
 from ferry_sdk._engine.retry import delay_before
 from ferry_sdk._engine.safety import may_be_done
-from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
+from ferry_sdk.errors import (
+    SERVICE_CODES,
+    APIError,
+    FerryError,
+    TransportError,
+    UnexpectedResponseError,
+)
 from ferry_sdk.types import Attempt, Outcome
+
+_OWN_PATHS: Final = frozenset({"api", "mcp", "v1"})
+"""The ends of an address that is probably wrong, because the client adds the path itself."""
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[T]]:
@@ -164,5 +175,16 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
             error.request_id, redactor.tokens, context.state.secrets, redactor
         )
     error.redact(redactor)
-    if isinstance(error, APIError) and error.field is not None:
-        error.field = operation.argument_at(error.field)
+    if isinstance(error, APIError):
+        if error.field is not None:
+            error.field = operation.argument_at(error.field)
+        if error.status_code == HTTPStatus.NOT_FOUND and error.code not in SERVICE_CODES:
+            _explain_address(error, context.settings.base_url)
+
+
+def _explain_address(error: APIError, base_url: str) -> None:
+    """Add to the text of a 404 that the address may have a path too much, if it looks so."""
+    last = urlsplit(base_url).path.rpartition("/")[2]
+    if last.lower() in _OWN_PATHS:
+        problem = f"base_url ends in /{last}, but the client adds the path itself"
+        error.args = (f"{error}; {problem}",)

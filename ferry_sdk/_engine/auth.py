@@ -7,7 +7,7 @@ from http import HTTPStatus
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import CallUser, Exclusive, Flow
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._engine.validation import header_value
+from ferry_sdk._engine.validation import token_text
 from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidInputError
 
 
@@ -34,7 +34,7 @@ def refresh(context: Context, authority: Authority, old: str | None) -> Flow[Non
 
         token = yield from CallUser(secret.source, until, authority)
         try:
-            secret.current = header_value(token, authority)
+            secret.current = token_text(token, authority)
         except InvalidInputError as error:
             raise ConfigurationError(str(error)) from None
 

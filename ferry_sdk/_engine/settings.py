@@ -25,6 +25,7 @@ from ferry_sdk._engine.validation import (
     retries,
     seconds,
     timeouts,
+    token_text,
 )
 from ferry_sdk._engine.validation import http_client as check_http_client
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
@@ -52,7 +53,7 @@ class Secret:
         if source is None:
             raise InvalidInputError("expected a token", field=argument)
         self.source: TokenSource = source
-        self.current: str | None = None if callable(source) else header_value(source, argument)
+        self.current: str | None = None if callable(source) else token_text(source, argument)
 
     @property
     def account(self) -> str | int:
@@ -155,13 +156,13 @@ def read_settings(
                 raise ConfigurationError(f"missing: {name}=… or {variable}")
 
     try:
-        allow_http = flag(allow_http, "allow_http")
+        allow_http = flag(allow_http, "allow_http") or _is_on("FERRY_ALLOW_HTTP")
         url = address(options.pop("base_url"), allow_http=allow_http)
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
 
         checked = check_options(options, is_async=is_async)
-        if os.environ.get("FERRY_READ_ONLY", "") not in {"", "0"} and not is_local(url):
+        if _is_on("FERRY_READ_ONLY") and not is_local(url):
             checked["read_only"] = True
 
         headers: Mapping[str, str] = {} if default_headers is None else default_headers
@@ -175,6 +176,11 @@ def read_settings(
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None
+
+
+def _is_on(variable: str) -> bool:
+    """Return whether an environment variable has another value than 0 and the empty text."""
+    return os.environ.get(variable, "") not in {"", "0"}
 
 
 def check_options(options: Mapping[str, object], *, is_async: bool) -> dict[str, Any]:

@@ -47,6 +47,8 @@ def _read(file: Path) -> str:
         raise ConfigurationError(f"token file {file}: cannot be read") from None
     if not token:
         raise ConfigurationError(f"token file {file}: is empty")
+    if token.lower().startswith("bearer "):
+        raise ConfigurationError(f'token file {file}: expected the token alone, without "Bearer"')
     if len(content) > _LONGEST or len(token.split()) > 1:
         raise ConfigurationError(f"token file {file}: contains more than a token")
     return token

@@ -41,6 +41,17 @@ def label_text(value: object, argument: str) -> str:
     return value
 
 
+def token_text(value: object, argument: str) -> str:
+    """Return an access token, as it stands after ``Bearer`` in the header."""
+    if isinstance(value, str):
+        if value.lower().startswith("bearer "):
+            raise InvalidInputError('expected the token alone, without "Bearer"', field=argument)
+        if value and value.split() != [value]:
+            problem = "expected printable ASCII without white space"
+            raise InvalidInputError(problem, field=argument)
+    return header_value(value, argument)
+
+
 def encodable_text(text: str, argument: str) -> str:
     """Return a text that can be encoded, as one with a lone surrogate cannot."""
     try:
@@ -162,13 +173,17 @@ def address(url: object, *, allow_http: bool) -> str:
     except ValueError:
         raise InvalidInputError("not a URL", field="base_url") from None
 
+    if "://" not in url:
+        problem = "has no scheme; write https:// before the host, such as https://ferry.example"
+        raise InvalidInputError(problem, field="base_url")
     if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
     if parts.username is not None or not {"?", "#"}.isdisjoint(url):
         raise InvalidInputError("must have no user, no query and no fragment", field="base_url")
     if parts.scheme == "http" and not allow_http and not is_loopback(host):
         problem = "plain http would expose the token to the network; use https, or allow_http=True"
-        raise InvalidInputError(problem, field="base_url")
+        others = "FERRY_ALLOW_HTTP=1, ferry --allow-http"
+        raise InvalidInputError(f"{problem} ({others})", field="base_url")
     return url.rstrip("/")
 
 

@@ -175,7 +175,7 @@ class Ferry(Client[Transport], sync.Groups):
     Args:
         token: The access token, or a function that returns it; else ``FERRY_TOKEN``.
         base_url: The service's address; else ``FERRY_BASE_URL``.
-        allow_http: Accept plain http to other machines.
+        allow_http: Accept plain http to other machines; ``FERRY_ALLOW_HTTP=1`` does as well.
         organisation_token: The token of `tickets.mark_paid` only; else
             ``FERRY_ORGANISATION_TOKEN``.
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
@@ -375,7 +375,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         token: The access token, or a function, async or not, that returns it; else
             ``FERRY_TOKEN``.
         base_url: The service's address; else ``FERRY_BASE_URL``.
-        allow_http: Accept plain http to other machines.
+        allow_http: Accept plain http to other machines; ``FERRY_ALLOW_HTTP=1`` does as well.
         organisation_token: The token of `tickets.mark_paid` only; else
             ``FERRY_ORGANISATION_TOKEN``.
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.

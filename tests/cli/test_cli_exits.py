@@ -41,7 +41,7 @@ def test_special_hints_stand_before_general_ones():
     general: list[type] = []
     for hint in _HINTS:
         assert not issubclass(hint.error, (*general,)), hint.text
-        if hint.operation is None and hint.field is None:
+        if hint.operation is None and hint.field is None and not hint.words:
             general.append(hint.error)
 
 
@@ -296,6 +296,42 @@ INVALID = [
 @pytest.mark.parametrize(("words", "option"), mostly_long(INVALID, short=4))
 def test_invalid_command_line_names_the_option(cli, words, option):
     assert option in cli(*words.split(), code=2, COLUMNS="200").err
+
+
+# ---- The address ------------------------------------------------------------------------------
+
+ELSEWHERE = ["ports", "--base-url", "http://ferry.invalid"]
+
+
+def test_plain_http_elsewhere_names_the_option(cli):
+    message = cli(*ELSEWHERE, code=3).err
+    assert "(FERRY_ALLOW_HTTP=1, ferry --allow-http)" in message
+    assert "set FERRY_BASE_URL" not in message
+
+
+@pytest.mark.parametrize(
+    ("words", "variables"),
+    [
+        pytest.param(["--allow-http"], {}, id="option"),
+        pytest.param([], {"FERRY_ALLOW_HTTP": "1"}, id="variable"),
+    ],
+)
+def test_plain_http_elsewhere_may_be_allowed(cli, words, variables):
+    error = cli(*ELSEWHERE, *words, "--json", code=3, **variables).document["error"]
+    assert error["type"] == "ConnectionFailedError"
+
+
+def test_address_with_a_path_too_much_has_a_hint(cli, ferry_sandbox):
+    message = cli("show", "b-1", "--base-url", f"{ferry_sandbox.base_url}/api", code=4).err
+    assert "base_url ends in /api, but the client adds the path itself" in message
+    assert "correct --base-url, or FERRY_BASE_URL" in message
+
+
+def test_token_file_with_the_header_says_so(cli, tmp_path):
+    (tmp_path / "token").write_text("Bearer t-1\n")
+    (tmp_path / "token").chmod(0o600)
+    message = cli("ports", "--token-file", "token", code=3).err
+    assert 'expected the token alone, without "Bearer"' in message
 
 
 # ---- Names ------------------------------------------------------------------------------------

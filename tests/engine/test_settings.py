@@ -1,12 +1,21 @@
 """The settings of a client: where they come from, and what of them goes over the wire."""
 
+import pickle
+
 import anyio
 import anyio.lowlevel
 import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    InvalidInputError,
+    NotFoundError,
+    ReadOnlyError,
+)
 from ferry_sdk.client import transport_of
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 
@@ -74,6 +83,26 @@ def test_missing_setting_is_named(kind, name, settings):
     assert error.outcome == "not_sent"
 
 
+@pytest.mark.parametrize("setting", ["token", "organisation_token"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        pytest.param("Bearer x-1", 'the token alone, without "Bearer"', id="header"),
+        pytest.param("bearer x-1", 'the token alone, without "Bearer"', id="in lower case"),
+        pytest.param("x-1\n", "without white space", id="line break"),
+        pytest.param(" x-1", "without white space", id="space before it"),
+        pytest.param("x 1", "without white space", id="space within"),
+        pytest.param("x\t1", "without white space", id="tab"),
+    ],
+)
+def test_mistake_in_a_token_is_named(setting, value, problem):
+    settings = {"token": "t", "base_url": URL, setting: value}
+    error = caught(ConfigurationError, Ferry, **settings)
+    assert str(error).startswith(f"{setting}: expected ")
+    assert problem in str(error)
+    assert value.strip() not in str(error)
+
+
 def test_invalid_variable_is_named(monkeypatch):
     monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
     assert "base_url" in str(caught(ConfigurationError, Ferry, "t"))
@@ -110,6 +139,29 @@ def test_plain_http_elsewhere_must_be_allowed(host):
     error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
     assert "allow_http=True" in str(error)
     Ferry("t", base_url=f"http://{host}", allow_http=True)
+
+
+def test_refusal_of_plain_http_names_every_way():
+    error = caught(ConfigurationError, Ferry, "t", base_url="http://ferry.example")
+    assert "allow_http=True (FERRY_ALLOW_HTTP=1, ferry --allow-http)" in str(error)
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+def test_environment_allows_plain_http(kind, monkeypatch):
+    monkeypatch.setenv("FERRY_ALLOW_HTTP", "1")
+    kind("t", base_url="http://ferry.example")
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_switch_that_is_off_allows_nothing(monkeypatch, value):
+    monkeypatch.setenv("FERRY_ALLOW_HTTP", value)
+    caught(ConfigurationError, Ferry, "t", base_url="http://ferry.example")
+
+
+@pytest.mark.parametrize("url", ["ferry.example", "localhost:8080", "//ferry.example/gateway"])
+def test_address_without_a_scheme_says_so(url):
+    error = caught(ConfigurationError, Ferry, "t", base_url=url)
+    assert str(error).startswith("base_url: has no scheme; write https://")
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/", f"{URL}/@shop/"])
@@ -466,3 +518,28 @@ def test_tasks_keep_their_own_id(backend):
     assert len(seen) == 8
     assert all(name == used for name, used in seen.items())
     assert sorted(correlation_ids(service)) == sorted(seen)
+
+
+# A wrong path of the address
+
+
+@pytest.mark.parametrize("path", ["/api", "/v1", "/mcp", "/gateway/API/"])
+def test_404_explains_a_path_too_much(clients, ferry_sandbox, path):
+    with_path = f"{ferry_sandbox.base_url}{path}"
+    ferry = clients(ferry_sandbox.token, base_url=with_path)
+    error = caught(NotFoundError, ferry.catalogue.ports)
+    last = path.rstrip("/").rpartition("/")[2]
+    assert f"base_url ends in /{last}, but the client adds the path itself" in str(error)
+    assert "base_url" not in error.message
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_404_of_the_mcp_endpoint_explains_it(clients, ferry_sandbox):
+    ferry = clients(ferry_sandbox.token, base_url=f"{ferry_sandbox.base_url}/mcp")
+    error = caught(NotFoundError, ferry.mcp.ports)
+    assert "base_url ends in /mcp" in str(error)
+
+
+def test_404_of_a_right_address_explains_nothing(both):
+    error = caught(NotFoundError, both.bookings.get, "no-such-booking")
+    assert "base_url" not in str(error)

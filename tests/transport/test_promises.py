@@ -94,10 +94,10 @@ def one_connection(ferry_over, monkeypatch):
 def test_no_cookie_reaches_another_account(ferry_over):
     notes = Notes("set-cookie: session=of-a; Path=/", "set-cookie: b=2; Path=/; Max-Age=99")
     with Service(notes) as service:
-        ferry = ferry_over(service.url, "the token of a")
+        ferry = ferry_over(service.url, "token-of-a")
         READ.make(ferry)
-        READ.make(ferry.with_options(token="the token of b"))
-        CREATE.make(ferry.with_options(token="the token of c"))
+        READ.make(ferry.with_options(token="token-of-b"))
+        CREATE.make(ferry.with_options(token="token-of-c"))
     assert notes.cookies == [None] * 3
 
 

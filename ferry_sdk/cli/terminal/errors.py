@@ -247,12 +247,14 @@ class _Hint(NamedTuple):
         text: The hint.
         operation: The operation that fails; None: any.
         field: The field that is invalid; None: any.
+        words: Words of its message; empty: any.
     """
 
     error: type[FerryError]
     text: str
     operation: str | None = None
     field: str | None = None
+    words: str = ""
 
     def fits(self, error: FerryError) -> bool:
         """Return whether the hint is about an error."""
@@ -260,6 +262,7 @@ class _Hint(NamedTuple):
             isinstance(error, self.error)
             and self.operation in {None, error.operation}
             and self.field in {None, getattr(error, "field", None)}
+            and self.words in str(error)
         )
 
 
@@ -269,6 +272,11 @@ _HINTS: Final = (
         InvalidInputError,
         "pass --company, such as --company GNV",
         field="companies",
+    ),
+    _Hint(
+        NotFoundError,
+        "correct --base-url, or FERRY_BASE_URL; nothing was changed",
+        words="base_url ends in",
     ),
     _Hint(NotFoundError, _ID_EXPECTED, operation="bookings.get"),
     _Hint(NotFoundError, _ID_EXPECTED, operation="tickets.get"),
@@ -280,6 +288,7 @@ _HINTS: Final = (
     _Hint(
         ConfigurationError,
         "set FERRY_BASE_URL, and FERRY_TOKEN or --token-file; `ferry sandbox` prints such settings",
+        words="missing: ",
     ),
     _Hint(
         AuthenticationError,

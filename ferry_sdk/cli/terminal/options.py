@@ -7,10 +7,10 @@ A command takes a group of options as one argument, whose class is a dataclass s
 typer knows single options only. So `expand_options` wraps the command:
 
 1. It replaces `common` by the fields of `Common` in the signature that typer reads:
-   `(*, some_id, as_json, base_url, token_file)`. The help of a field is its description under
-   "Attributes" in the docstring of the dataclass.
+   `(*, some_id, as_json, base_url, …)`. The help of a field is its description under "Attributes"
+   in the docstring of the dataclass.
 2. typer parses the command line, and calls the wrapper with a value for each of these.
-3. The wrapper makes `Common(as_json=…, base_url=…, token_file=…)`, and calls the command with it.
+3. The wrapper makes `Common(as_json=…, base_url=…, …)`, and calls the command with it.
 
 A token is never an argument, because other users of the machine can read those.
 """
@@ -106,11 +106,13 @@ class Common:
 
     Attributes:
         base_url: Service address; default: FERRY_BASE_URL.
+        allow_http: Accept plain http to another machine, as FERRY_ALLOW_HTTP=1.
         token_file: File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.
     """
 
     as_json: AsJson = False
     base_url: Annotated[str | None, option("URL")] = None
+    allow_http: Annotated[bool, typer.Option("--allow-http")] = False
     token_file: Annotated[Path | None, option("PATH")] = None
 
     def open_client(
@@ -122,6 +124,7 @@ class Common:
         return Ferry(
             token,
             base_url=self.base_url,
+            allow_http=self.allow_http,
             journal=journal,
             limiter=limiter,
             route_cache=_cache_folder(),
