@@ -14,12 +14,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from inspect import cleandoc
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.cli.command_table import COMMANDS
@@ -47,9 +49,34 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
         help=row.summary,
     )
     for command_name, function in functions.items():
-        register = application.command(command_name, context_settings=settings)
+        register = application.command(
+            command_name,
+            cls=LeafCommand,
+            help=_help_of(function),
+            context_settings=settings,
+        )
         register(report_errors(expand_options(function)))
     return typer.main.get_command(application)
+
+
+def _help_of(function: Callable[..., object]) -> str:
+    """Return a docstring with each paragraph on one line, so that the terminal wraps it."""
+    paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+class LeafCommand(TyperCommand):
+    """A command whose help leaves room for the descriptions at 80 columns."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401 -- as in typer
+        """Return the options and arguments."""
+        parameters: list[Any] = super().get_params(ctx)
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""  # instead of <bool>
+            if ctx.auto_envvar_prefix and hasattr(parameter, "show_envvar"):
+                parameter.show_envvar = False  # the text above the options names the variables
+        return parameters
 
 
 class LazyGroup(TyperGroup):

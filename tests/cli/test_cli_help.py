@@ -46,6 +46,40 @@ def test_every_option_has_a_help(name):
     assert [option.name for option in options if not option.help] == []
 
 
+# ---- The help at 80 columns -------------------------------------------------------------------
+
+ROOM = 26
+"""Columns of a description, at least: a few words, not one."""
+
+
+def commands_of(name):
+    """Return the command of this name, or those of the family, by what a user types."""
+    command = load_command(name)
+    family = getattr(command, "commands", None)
+    if family is None:
+        return {name: command}
+    return {f"{name} {single}": of_family for single, of_family in family.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_descriptions_have_room_at_80_columns(cli, name):
+    for words, command in commands_of(name).items():
+        lines = cli(*words.split(), "--help", COLUMNS="80").out.splitlines()
+        assert max(len(line) for line in lines) <= 80
+        rows = {line.strip("│* ").partition(" ")[0]: line.rstrip("│ ") for line in lines}
+        for option in command.params:
+            if option.opts[0].startswith("--"):
+                first_words = " ".join(option.help.split()[:2])
+                start = rows[option.opts[0]].index(f" {first_words}") + 1
+                assert 80 - len("│") - start >= ROOM, (words, option.opts[0])
+
+
+def test_help_of_the_sandbox_names_its_variables_once(cli):
+    shown = cli("sandbox", "--help", COLUMNS="80").out
+    assert shown.count("FERRY_SANDBOX_PORT") == 1
+    assert "env var" not in shown
+
+
 # ---- The overview and the help ----------------------------------------------------------------
 
 

@@ -3,10 +3,13 @@
 import json
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
+
+from sqlalchemy import create_engine
 
 from ferry_sdk import APIError, Ferry, OrderError, OutcomeUnknownError, orders
 from ferry_sdk.journal import Journal
@@ -18,6 +21,14 @@ from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 
 pytestmark = pytest.mark.usefixtures("look_once")
+
+
+EMPTY_LISTS = {
+    "journal list": "No entry.",
+    "orders list": "No unfinished order.",
+    "offers list": "No wish.",
+    "offers history Genoa Tunis": "No observation.",
+}
 
 
 def begin(journal, operation="bookings.create", **subject):
@@ -107,10 +118,46 @@ def test_document_of_a_list_is_filtered(run, journal, three_writes):
     assert entry["subject"] == {"booking_id": "b-1"}
 
 
+def test_problems_are_unresolved_and_rejected(run, three_writes):
+    _, rejected = three_writes
+    listed = run("list", "--state", "problems", "--json").document["entries"]
+    assert [entry["state"] for entry in listed] == ["rejected", "open"]
+    assert listed[0]["id"] == rejected
+
+
+@pytest.mark.usefixtures("three_writes")
+def test_limit_counts_all_problems(run):
+    listed = run("list", "--state", "problems", "--limit", "1", "--json").document["entries"]
+    assert [entry["state"] for entry in listed] == ["rejected"]
+
+
+def test_since_counts_days_back(run, url, three_writes):
+    change = entries_table.update().where(entries_table.c.id.in_(three_writes))
+    nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
+    with create_engine(url).begin() as connection:
+        connection.execute(change.values(created_at=nine_days_ago))
+    listed = {days: run("list", "--since", days, "--json").document for days in ("-7", "-10")}
+    assert [len(document["entries"]) for document in listed.values()] == [1, 3]
+
+
+@pytest.mark.usefixtures("journal")
+def test_empty_list_says_so_when_piped(cli, url):
+    for words, sentence in EMPTY_LISTS.items():
+        ended = cli(*words.split(), "--journal", url)
+        assert (ended.out, ended.err) == ("", f"{sentence}\n"), words
+
+
+@pytest.mark.usefixtures("journal")
+def test_empty_document_is_alone(run):
+    ended = run("list", "--json")
+    assert (ended.document, ended.err) == ({"entries": []}, "")
+
+
 @pytest.mark.usefixtures("journal")
 def test_list_of_a_reference_expects_an_id(run, ferry, booked):
     reference = ferry.bookings.get(booked).booking_reference
-    assert "expected the booking's id, not its reference" in run("list", "--booking", reference).err
+    listed = run("list", "--booking", reference)
+    assert "expected the booking's id, not its reference, by which `ferry find`" in listed.err
 
 
 def test_show_of_a_reference_expects_an_id(cli, ferry, booked):
@@ -651,6 +698,21 @@ def test_document_names_unresolved_writes(reconcile, sold, lost_entry):
     (entry,) = report.pop("unresolved")
     assert (entry["id"], entry["operation"]) == (lost_entry, "bookings.create")
     assert not any(report.values())
+
+
+@pytest.mark.parametrize(
+    ("separator", "point"),
+    [
+        pytest.param(";", ",", id="semicolons and decimal commas"),
+        pytest.param(";", ".", id="semicolons and decimal points"),
+        pytest.param("\t", ".", id="tabs"),
+    ],
+)
+def test_columns_may_be_separated_otherwise(reconcile, sold, separator, point):
+    amount = f"{sold.total_price:.2f}".replace(".", point)
+    rows = [["booking_id", "amount", "currency"], [sold.booking_id, amount, sold.currency]]
+    text = "".join(f"{separator.join(row)}\r\n" for row in rows)
+    assert reconcile(text).out == "1 payment, no discrepancy.\n"
 
 
 @pytest.mark.usefixtures("journal")

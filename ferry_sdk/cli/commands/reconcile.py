@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from pydantic import ValidationError
@@ -17,7 +18,13 @@ from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS, Discrepancy
 from ferry_sdk.cli.commands.journal.output import entry_members
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal, read_input
+from ferry_sdk.cli.terminal.options import (
+    Common,
+    JournalUrl,
+    csv_delimiter,
+    open_journal,
+    read_input,
+)
 from ferry_sdk.cli.terminal.output import (
     count,
     members_of,
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
 
 _FILE = "CSV with booking_id, amount, currency; also reference, refunded. - is stdin."
+_AMOUNTS: Final = ("amount", "refunded")
+_DECIMAL_COMMA: Final = re.compile(r"-?\d+,\d+", re.ASCII)
 _NAMES = tuple(Payment.model_fields)
 _REQUIRED = tuple(name for name, field in Payment.model_fields.items() if field.is_required())
 
@@ -86,7 +95,9 @@ def _read(file: Path) -> Iterator[Payment]:
     Raises:
         InvalidInputError: The file cannot be read; the message names the line and the column.
     """
-    reader = csv.DictReader(StringIO(read_input(file), newline=""), strict=True)
+    content = read_input(file)
+    delimiter = csv_delimiter(content)
+    reader = csv.DictReader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
     try:
         columns = [name.strip().lower() for name in reader.fieldnames or ()]
         problems = [f"no column {name}" for name in _REQUIRED if name not in columns]
@@ -95,15 +106,23 @@ def _read(file: Path) -> Iterator[Payment]:
             raise InvalidInputError(problems[0], field=f"{file}: line 1")
         reader.fieldnames = columns
         for row in reader:
-            yield _parse(row, f"{file}: line {reader.line_num}")
+            where = f"{file}: line {reader.line_num}"
+            yield _parse(row, where, has_decimal_commas=delimiter == ";")
     except csv.Error as error:
         raise InvalidInputError(str(error), field=f"{file}: line {reader.line_num}") from None
 
 
-def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
+def _parse(
+    row: Mapping[str | None, str | None], where: str, *, has_decimal_commas: bool
+) -> Payment:
     if None in row:
         raise InvalidInputError("more values than columns", field=where)
     members = {name: row.get(name) or None for name in _NAMES}
+    if has_decimal_commas:
+        for name in _AMOUNTS:
+            amount = members[name]
+            if amount is not None and _DECIMAL_COMMA.fullmatch(amount):
+                members[name] = amount.replace(",", ".")
     try:
         return Payment.model_validate(members)
     except ValidationError as error:

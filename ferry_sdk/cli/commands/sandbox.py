@@ -46,9 +46,9 @@ class ServiceOptions:
         log: Write a line for each request to standard error.
     """
 
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8080
-    host: Annotated[str, typer.Option()] = "127.0.0.1"
-    seed: Annotated[int | None, typer.Option()] = None
+    port: Annotated[int, option("PORT", min=0, max=65535)] = 8080
+    host: Annotated[str, option("HOST")] = "127.0.0.1"
+    seed: Annotated[int | None, option("N")] = None
     token: Annotated[str | None, option("TEXT")] = None
     read_only_token: Annotated[str | None, option("TEXT")] = None
     organisation_token: Annotated[str | None, option("TEXT")] = None
@@ -63,7 +63,11 @@ class ServiceOptions:
 
 
 def sandbox(*, options: ServiceOptions) -> None:
-    """Run the local service until Ctrl-C. Prints its address and tokens first."""
+    """Run the local service until Ctrl-C. Prints its address and tokens first.
+
+    A variable sets an option that is left out: FERRY_SANDBOX_PORT=8081 is --port 8081, and
+    FERRY_SANDBOX_READ_ONLY_TOKEN is --read-only-token.
+    """
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- the same
 
     try:

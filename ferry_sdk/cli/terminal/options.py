@@ -26,7 +26,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import wraps
 from inspect import Parameter, signature
@@ -97,6 +97,7 @@ OptionalJournalUrl = Annotated[str | None, _JOURNAL]
 _COMPLETION_TIMEOUT: Final = 1.0
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
+_AGO: Final = re.compile(r"-(\d{1,4})", re.ASCII)
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -288,6 +289,15 @@ def read_input(file: Path) -> str:
         raise InvalidInputError("not UTF-8", field=str(file)) from None
 
 
+def csv_delimiter(text: str) -> str:
+    """Return what separates the columns of a CSV file: a comma, a semicolon or a tab.
+
+    Spreadsheets write semicolons where a comma separates the decimals of a number.
+    """
+    head = text.lstrip().partition("\n")[0]
+    return max(",;\t", key=head.count)
+
+
 def parse_day(value: str) -> date:
     """Parse a day, YYYY-MM-DD, or +30 for thirty days from today; raise ValueError otherwise."""
     if ahead := _AHEAD.fullmatch(value):
@@ -295,6 +305,21 @@ def parse_day(value: str) -> date:
     with suppress(ValueError):
         return date.fromisoformat(value)
     raise ValueError("expected a day, such as 2027-03-01, or +30 for days ahead")
+
+
+def parse_moment(value: str) -> datetime:
+    """Parse a moment or a day, in the zone of this machine if it has none, or -7 for days ago.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    if ago := _AGO.fullmatch(value):
+        day = date.today() - timedelta(days=int(ago[1]))  # noqa: DTZ011 -- the user's today
+        value = day.isoformat()
+    with suppress(ValueError, OverflowError):
+        # Python 3.10 reads no Z.
+        return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone()
+    raise ValueError("expected a moment, such as 2027-03-01, 2027-03-01T08:30Z or -7 for days ago")
 
 
 def parse_time(value: str) -> str:

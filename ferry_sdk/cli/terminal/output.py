@@ -162,6 +162,11 @@ def note(text: str) -> None:
         console.print(Text(printable(text), style="dim"))
 
 
+def say_on_stderr(text: str) -> None:
+    """Print a line on standard error, such as that a list is empty."""
+    error_console().print(Text(printable(text)))
+
+
 def warn(text: str) -> None:
     """Print a warning on standard error."""
     console = error_console()

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ferry_sdk.cli.terminal.options import problem_of, read_input
+from ferry_sdk.cli.terminal.options import csv_delimiter, problem_of, read_input
 from ferry_sdk.cli.trips.booking_request import BookingRequest, Choice
 from ferry_sdk.cli.trips.choices import choose, with_vehicle
 from ferry_sdk.client import Ferry
@@ -81,7 +81,12 @@ def read_travellers(file: Path) -> Travellers:
 def _parse_csv(content: str) -> list[dict[str, Any]]:
     """Return the rows of a CSV file without empty values, so that these count as missing."""
     # A value without a column gets the name "extra", which no traveller has.
-    reader = csv.DictReader(io.StringIO(content, newline=""), restkey="extra", strict=True)
+    reader = csv.DictReader(
+        io.StringIO(content, newline=""),
+        restkey="extra",
+        delimiter=csv_delimiter(content),
+        strict=True,
+    )
     return [{name: value for name, value in row.items() if value} for row in reader]
 
 

@@ -138,7 +138,7 @@ class BookOptions(_TravelOptions, _TypeOptions):
 
     back: Annotated[date | None, option("DAY", parse=parse_day)] = None
     flexible: Annotated[int, option("DAYS", min=0)] = 0
-    changes: Annotated[int, typer.Option(min=0, max=1)] = 0
+    changes: Annotated[int, option("N", min=0, max=1)] = 0
     at: Annotated[str, option("HH:MM", parse=parse_time)] = "00:00"
 
     def __post_init__(self) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ferry_sdk.cli.commands.journal.output import print_entries
-from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal, option
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    JournalUrl,
+    open_journal,
+    option,
+    parse_moment,
+)
 from ferry_sdk.cli.terminal.output import warn
 
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
+    from ferry_sdk.types import JournalEntry
 
-def _parse_moment(value: str) -> datetime:
-    """Parse a day or a moment, in the zone of this machine if it has none."""
-    with suppress(ValueError, OverflowError):
-        # Python 3.10 reads no Z.
-        return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone()
-    raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z")
+_PROBLEMS: Final = "problems"
+"""The state that is no state of an entry: unresolved or rejected."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +29,18 @@ class EntryOptions:
     """The options that choose entries: the arguments of `Journal.entries`.
 
     Attributes:
-        since: Begun at this time or later.
+        since: Begun at this time or later; -7: seven days ago.
         until: Begun before this time.
-        state: open, unknown, done, rejected, not_sent; or unresolved: open and unknown.
+        state: open, unknown, done, rejected, not_sent; unresolved: open and unknown; problems:
+            unresolved and rejected.
         operation: An operation, such as bookings.create.
         booking_id: Writes that name this booking, or its tickets.
         ticket_id: Writes that name this ticket.
         limit: At most so many, the oldest.
     """
 
-    since: Annotated[datetime | None, option("MOMENT", parse=_parse_moment)] = None
-    until: Annotated[datetime | None, option("MOMENT", parse=_parse_moment)] = None
+    since: Annotated[datetime | None, option("MOMENT", parse=parse_moment)] = None
+    until: Annotated[datetime | None, option("MOMENT", parse=parse_moment)] = None
     state: Annotated[str | None, option("STATE")] = None
     operation: Annotated[str | None, option("NAME")] = None
     booking_id: Annotated[str | None, option("BOOKING", "--booking")] = None
@@ -46,10 +51,25 @@ class EntryOptions:
 def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
     """List the writes on record, oldest first, with what to do about unresolved ones."""
     with open_journal(journal) as record:
-        listed = record.entries(**vars(entries))
+        listed = _entries(record, entries)
 
     print_entries(listed, as_json=as_json)
     if not listed and entries.booking_id is not None:
-        warn(f"no write for {entries.booking_id}; expected the booking's id, not its reference")
+        hint = "expected the booking's id, not its reference, by which `ferry find` finds it"
+        warn(f"no write for {entries.booking_id}; {hint}")
     if not listed and entries.ticket_id is not None:
-        warn(f"no write for {entries.ticket_id}; expected the ticket's id, not its number")
+        hint = "expected the ticket's id, not its number, by which `ferry find` finds it"
+        warn(f"no write for {entries.ticket_id}; {hint}")
+
+
+def _entries(journal: Journal, options: EntryOptions) -> tuple[JournalEntry, ...]:
+    """Return the entries that pass the filters, oldest first."""
+    if options.state != _PROBLEMS:
+        return journal.entries(**vars(options))
+
+    unresolved = journal.entries(**vars(replace(options, state="unresolved")))
+    rejected = journal.entries(**vars(replace(options, state="rejected")))
+    # An entry that was rejected between the two reads is in both.
+    entries = {entry.id: entry for entry in (*unresolved, *rejected)}
+    oldest_first = sorted(entries.values(), key=lambda entry: (entry.began_at, entry.id))
+    return tuple(oldest_first[: options.limit])

@@ -12,9 +12,9 @@ from ferry_sdk.cli.terminal.errors import next_step
 from ferry_sdk.cli.terminal.output import (
     age,
     members_of,
-    note,
     print_blocks,
     print_json,
+    say_on_stderr,
     words,
 )
 from ferry_sdk.errors import OutcomeUnknownError
@@ -43,7 +43,7 @@ def print_entries(
         rows = [_listed_details(entry, seen.get(entry.id, "")) for entry in entries]
         print_blocks(rows, heading=4)
     else:
-        note("No entry.")
+        say_on_stderr("No entry.")
 
 
 def _listed_members(entry: JournalEntry, seen: Mapping[str, str]) -> dict[str, object]:

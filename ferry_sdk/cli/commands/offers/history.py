@@ -7,7 +7,13 @@ from typing import Annotated
 from ferry_sdk import offers
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
-from ferry_sdk.cli.terminal.output import members_of, moment, note, print_json, print_table
+from ferry_sdk.cli.terminal.output import (
+    members_of,
+    moment,
+    print_json,
+    print_table,
+    say_on_stderr,
+)
 from ferry_sdk.cli.trips.options import ARRIVE, DEPART
 from ferry_sdk.offers.price_history import party_text
 
@@ -29,7 +35,7 @@ def show_history(
         heads = ["Seen", "Leaves", "Company", "Price", "Places", "For"]
         print_table(heads, [_row(each) for each in seen], right=["Price"], title=seen.route)
     else:
-        note("No observation.")
+        say_on_stderr("No observation.")
 
 
 def _members(seen: offers.Observation) -> dict[str, object]:

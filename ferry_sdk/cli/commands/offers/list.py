@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferry_sdk import offers
 from ferry_sdk.cli.commands.offers.output import wish_details, wish_members
 from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
-from ferry_sdk.cli.terminal.output import note, print_blocks, print_json
+from ferry_sdk.cli.terminal.output import print_blocks, print_json, say_on_stderr
 
 
 def list_wishes(*, journal: JournalUrl, as_json: AsJson = False) -> None:
@@ -18,4 +18,4 @@ def list_wishes(*, journal: JournalUrl, as_json: AsJson = False) -> None:
     elif wishes:
         print_blocks([wish_details(key, wish) for key, wish in wishes.items()], heading=3)
     else:
-        note("No wish.")
+        say_on_stderr("No wish.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferry_sdk import orders
 from ferry_sdk.cli.commands.orders.output import order_details, order_members
 from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
-from ferry_sdk.cli.terminal.output import note, print_blocks, print_json, warn
+from ferry_sdk.cli.terminal.output import print_blocks, print_json, say_on_stderr, warn
 from ferry_sdk.errors import JournalError
 
 
@@ -23,4 +23,4 @@ def list_orders(*, journal: JournalUrl, as_json: AsJson = False) -> None:
     elif unfinished:
         print_blocks([order_details(order) for order in unfinished], heading=3)
     else:
-        note("No unfinished order.")
+        say_on_stderr("No unfinished order.")
