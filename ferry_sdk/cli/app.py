@@ -100,13 +100,8 @@ class LazyGroup(TyperGroup):
 def _overview() -> str:
     """Return the commands, in a screen of 80 by 24."""
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
-    # The first section has no title, because 24 lines have no room for it.
-    panel = next(iter(COMMANDS.values())).panel
-    for row in COMMANDS.values():
-        if row.panel != panel:
-            panel = row.panel
-            lines.append(panel)
-        lines.append(f"  {row.name:10} {row.summary}")
+    # The sections of the help have no titles here, because 24 lines have no room for them.
+    lines += [f"  {row.name:10} {row.summary}" for row in COMMANDS.values()]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -35,6 +35,7 @@ _ROWS: Final = (
     Command("calendar", _TRIPS, "Show the cheapest fare of every day, one way."),
     Command("scan", _TRIPS, "Save the fares of every day as Parquet files."),
     Command("book", _TRIPS, "Book a crossing."),
+    Command("find", _TRIPS, "Find bookings on record by reference, ticket number or name."),
     Command("show", _TRIPS, "Show a booking or a ticket with its travellers."),
     Command("confirm", _TRIPS, "Confirm and pay a booking, which issues its tickets."),
     Command("cancel", _TRIPS, "Cancel a booking or a ticket."),

@@ -147,6 +147,10 @@ _MOST_QUERIES: Final = 100
 """Queries that are kept, one for each combination of filters."""
 
 
+_WRITES_OF_A_BOOKING: Final = 4
+"""Writes of one booking that `newest_booking_ids` expects at most."""
+
+
 class DuplicateWriteError(Exception):
     """An unresolved entry has the same fingerprint; the transaction is rolled back.
 
@@ -405,6 +409,27 @@ def booking_ids(
     if is_wanted:
         query = query.where(or_(*is_wanted))
     return connection.execute(query).scalars().all()
+
+
+def newest_booking_ids(connection: Connection, *, since: datetime | None, limit: int) -> list[str]:
+    """Return the ids of the bookings with the newest writes, newest first.
+
+    Few writes are of one booking, so that a multiple of the limit usually has enough bookings.
+    """
+    query = select(entries.c.booking_id).where(
+        entries.c.booking_id.is_not(None), entries.c.state.not_in(WITHOUT_EFFECT)
+    )
+    if since is not None:
+        query = query.where(entries.c.created_at >= since)
+    query = query.order_by(entries.c.created_at.desc(), entries.c.id.desc())
+
+    rows = limit
+    while True:
+        rows *= _WRITES_OF_A_BOOKING
+        read = connection.execute(query.limit(rows)).scalars().all()
+        ids = dict.fromkeys(each for each in read if isinstance(each, str))
+        if len(ids) >= limit or len(read) < rows:
+            return [*ids][:limit]
 
 
 def _departs_later(connection: Connection, moment: datetime) -> ColumnElement[bool]:

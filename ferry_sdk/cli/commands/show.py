@@ -1,14 +1,18 @@
-"""`ferry show`: read a booking or a ticket."""
+"""`ferry show`: read a booking or a ticket, by its id or by what people call it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.options import Common, RecordId
+from ferry_sdk.cli.lookup import MOST_READS, has_number, read_bookings
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, open_journal
 from ferry_sdk.cli.terminal.output import (
+    count,
     moment,
     next_of,
     print_details,
@@ -16,6 +20,7 @@ from ferry_sdk.cli.terminal.output import (
     print_table,
     say,
     show_progress,
+    warn,
     words,
 )
 from ferry_sdk.client import Ferry
@@ -30,13 +35,23 @@ from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
+_ID = typer.Argument(metavar="ID", help="An id; with --journal a reference or ticket number too.")
 _NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 
 
-def show(*, some_id: RecordId, common: Common) -> None:
-    """Show a booking or a ticket with its travellers."""
+def show(
+    *,
+    some_id: Annotated[str, _ID],
+    journal: OptionalJournalUrl = None,
+    common: Common,
+) -> None:
+    """Show a booking or a ticket with its travellers.
+
+    With a journal, a booking's reference or a ticket's number will do: the newest bookings on
+    record are read until one has it.
+    """
     with common.open_client() as ferry, show_progress("Reading"):
-        record = record_of(ferry, some_id)
+        record = _record_by_any_name(ferry, some_id, journal)
         fee = _fee_of_cancelled(ferry, record)
 
     if common.as_json:
@@ -45,6 +60,26 @@ def show(*, some_id: RecordId, common: Common) -> None:
         _print_booking(record, fee)
     else:
         _print_ticket(record)
+
+
+def _record_by_any_name(ferry: Ferry, name: str, journal: str | None) -> Booking | Ticket:
+    """Return the record with this id, or the booking on record with this reference or number.
+
+    Raises:
+        APIError: There is none; the error is that of the read by id.
+    """
+    try:
+        return record_of(ferry, name)
+    except _NO_SUCH_RECORD:
+        if journal is None:
+            raise
+        with open_journal(journal) as record:
+            ids = record.newest_bookings(since=None, limit=MOST_READS)
+        for answer in read_bookings(ferry, ids):
+            if answer.value is not None and has_number(answer.value, name):
+                return answer.value
+        warn(f"none of the newest {count(len(ids), 'booking')} on record has this reference")
+        raise
 
 
 def record_of(ferry: Ferry, some_id: str, *, ticket_first: bool = False) -> Booking | Ticket:
@@ -69,13 +104,16 @@ def _document(record: Booking | Ticket, fee: CancellationFee | None) -> dict[str
     """Return the JSON document of a booking or a ticket."""
     if isinstance(record, Ticket):
         return {"ticket": _ticket_members(record)}
-    tickets = [_ticket_members(ticket) for ticket in record.tickets]
-    document: dict[str, object] = {
-        "booking": {**record.model_dump(mode="json"), "tickets": tickets}
-    }
+    document: dict[str, object] = {"booking": booking_members(record)}
     if fee is not None:
         document["cancellation"] = fee.model_dump(mode="json")
     return document
+
+
+def booking_members(booking: Booking) -> dict[str, object]:
+    """Return a booking as a JSON object."""
+    tickets = [_ticket_members(ticket) for ticket in booking.tickets]
+    return {**booking.model_dump(mode="json"), "tickets": tickets}
 
 
 def _ticket_members(ticket: Ticket) -> dict[str, object]:

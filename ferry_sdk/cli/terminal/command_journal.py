@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ferry_sdk.journal import Journal
+from datetime import datetime
+
+from ferry_sdk.journal import Journal, statements
 from ferry_sdk.types import Intent, JournalEntry, OrderRecord
 
 
@@ -24,6 +26,10 @@ class CommandJournal(Journal):
         """Save an order."""
         self._order_id = order.id
         super().save_order(order)
+
+    def newest_bookings(self, *, since: datetime | None, limit: int) -> list[str]:
+        """Return the bookings with the newest writes since a moment, newest first."""
+        return self._use("read", statements.newest_booking_ids, since=since, limit=limit)
 
     def possible_write(self) -> JournalEntry | OrderRecord | None:
         """Return the command's order, or its write if it is done or may have happened."""

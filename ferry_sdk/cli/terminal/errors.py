@@ -266,7 +266,9 @@ class _Hint(NamedTuple):
         )
 
 
-_ID_EXPECTED: Final = "an id is expected, not a booking's reference or a ticket's number"
+_ID_EXPECTED: Final = (
+    "an id is expected, not a booking's reference or a ticket's number; `ferry find` finds the id"
+)
 _HINTS: Final = (
     _Hint(
         InvalidInputError,

@@ -8,6 +8,8 @@ These are its members, by command:
   `unreadable`, numbers both), `cheapest` (a day or null), `report`.
 - `book`, `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking
   also `cancellation`, what was kept and refunded.
+- `find`: `bookings` as in `show`, newest first; `read`, how many were read; `has_more`, whether
+  the journal has more of them; `unread`, those that could not be read: `booking_id`, `error`.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
 - `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
 - `voucher`: `voucher`: `ticket_id`, `path`, `bytes`.

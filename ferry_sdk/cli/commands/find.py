@@ -1,0 +1,140 @@
+"""`ferry find`: find bookings by reference, ticket number or a traveller's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.show import booking_members
+from ferry_sdk.cli.lookup import MOST_READS, BookingAnswer, matches, read_bookings
+from ferry_sdk.cli.terminal.options import (
+    Common,
+    JournalUrl,
+    open_journal,
+    option,
+    parse_moment,
+)
+from ferry_sdk.cli.terminal.output import (
+    count,
+    moment,
+    print_blocks,
+    print_json,
+    say_on_stderr,
+    show_progress,
+    warn,
+)
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.planning.names import fold
+
+_TEXT = typer.Argument(
+    metavar="TEXT", help="A reference, a ticket number or a name; a beginning is enough."
+)
+_SINCE = option(
+    "MOMENT",
+    help="Only bookings with a write since then; -7: seven days ago.",
+    parse=parse_moment,
+)
+_LIMIT = option("N", help="Read at most so many bookings, the newest.", min=1)
+
+
+def find(
+    *,
+    text: Annotated[list[str], _TEXT],
+    journal: JournalUrl,
+    since: Annotated[datetime | None, _SINCE] = None,
+    limit: Annotated[int, _LIMIT] = MOST_READS,
+    common: Common,
+) -> None:
+    """Find bookings on record by reference, ticket number or name.
+
+    Reads the bookings that the journal names, newest first. Accents, case and the order of words do
+    not matter.
+
+    Example: ferry find nunez zelie
+    """
+    wanted = " ".join(text)
+    if not fold(wanted):
+        raise typer.BadParameter("expected letters or digits", param_hint="TEXT")
+
+    with open_journal(journal) as record:
+        ids = record.newest_bookings(since=since, limit=limit + 1)
+    has_more = len(ids) > limit
+    ids = ids[:limit]
+
+    answers: list[BookingAnswer] = []
+    with common.open_client() as ferry, show_progress(_progress(0, ids)) as update:
+        for answer in read_bookings(ferry, ids):
+            answers.append(answer)
+            update(_progress(len(answers), ids))
+
+    bookings = [answer.value for answer in answers if answer.value is not None]
+    unread = [answer for answer in answers if answer.error is not None]
+    found = [booking for booking in bookings if matches(booking, wanted)]
+    if common.as_json:
+        print_json(
+            {
+                "bookings": [booking_members(booking) for booking in found],
+                "read": len(bookings),
+                "has_more": has_more,
+                "unread": [_unread_members(answer) for answer in unread],
+            }
+        )
+        return
+
+    if found:
+        print_blocks([_details(booking) for booking in found], heading=3)
+    if unread:
+        first = unread[0]
+        number = count(len(unread), "booking")
+        warn(f"{number} could not be read, such as {first.key}: {first.error}")
+    say_on_stderr(_summary(len(found), len(bookings), limit=limit, has_more=has_more))
+
+
+def _progress(number: int, ids: Sequence[str]) -> str:
+    return f"Reading the bookings, {number}/{len(ids)}"
+
+
+def _unread_members(answer: BookingAnswer) -> dict[str, object]:
+    problem = {"type": type(answer.error).__name__, "message": str(answer.error)}
+    return {"booking_id": answer.key, "error": problem}
+
+
+def _details(booking: Booking) -> list[tuple[str, object]]:
+    """Return a booking of a list as names and values."""
+    numbers = [ticket.ticket_number for ticket in booking.tickets if ticket.ticket_number]
+    names = [
+        f"{traveller.first_name} {traveller.last_name}"
+        for ticket in booking.tickets
+        for traveller in ticket.passengers
+    ]
+    return [
+        ("reference", booking.booking_reference),
+        ("stage", booking.stage),
+        ("total", money(booking.total_price, booking.currency)),
+        ("sailings", tuple(_sailings(booking))),
+        ("travellers", ", ".join(dict.fromkeys(names))),
+        ("tickets", ", ".join(numbers)),
+        ("booking", booking.booking_id),
+    ]
+
+
+def _sailings(booking: Booking) -> Iterator[str]:
+    """Yield each sailing in words."""
+    for ticket in booking.tickets:
+        for way in (ticket.availability.outward, ticket.availability.return_):
+            if way is not None and (journey := way.journey) is not None:
+                ports = f"{journey.depart_port_name} → {journey.arrive_port_name}"
+                yield f"{ports}, {moment(journey.depart_at)}"
+
+
+def _summary(found: int, read: int, *, limit: int, has_more: bool) -> str:
+    """Return how many bookings were read, and how many of them match."""
+    number = count(read, "booking")
+    result = f"found {found}" if found else "found none"
+    if has_more:
+        return f"Read the newest {number} on record, {result}; --limit {limit * 4} reads more."
+    return f"Read {number} on record, {result}."

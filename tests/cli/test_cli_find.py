@@ -1,0 +1,205 @@
+"""`ferry find`, and `ferry show` by a reference: the bookings of a journal by other names."""
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
+
+from datetime import datetime, timedelta, timezone
+
+from sqlalchemy import create_engine
+
+from ferry_sdk import Ferry
+from ferry_sdk.cli.terminal.command_journal import CommandJournal
+from ferry_sdk.journal import Journal
+from ferry_sdk.journal.schema import entries as entries_table
+from ferry_sdk.types import Intent
+from tests.support.trip import TRAVELLERS, selected
+
+FAMILY = [("Zélie", "Núñez Ångström"), ("Léo", "Núñez")]
+FRIENDS = [("Anna Maria", "Øster-Łukasiewicz"), ("Leonie", "O'Brien")]
+
+
+def passengers(names):
+    """Return an adult and a child with these names."""
+    return [
+        traveller | {"first_name": first, "last_name": last}
+        for traveller, (first, last) in zip(TRAVELLERS, names, strict=True)
+    ]
+
+
+@pytest.fixture
+def bookings(ferry_sandbox, url):
+    """Two bookings of a journal, the older one confirmed, and one that no journal has."""
+    with (
+        Journal(url) as journal,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+    ):
+        chosen = {"availabilities": [selected(ferry)]}
+        older = ferry.bookings.create(passengers=passengers(FAMILY), **chosen)
+        ferry.bookings.confirm(older.booking_id)
+        newer = ferry.bookings.create(passengers=passengers(FRIENDS), **chosen)
+        ferry.with_options(journal=None).bookings.create(passengers=passengers(FAMILY), **chosen)
+        return ferry.bookings.get(older.booking_id), ferry.bookings.get(newer.booking_id)
+
+
+@pytest.fixture
+def find(cli, url):
+    """Find bookings, and return the ids of those that were found."""
+
+    def find(*words):
+        document = cli("find", *words, "--journal", url, "--json").document
+        return [booking["booking_id"] for booking in document["bookings"]]
+
+    return find
+
+
+# ---- What matches -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["Zélie Núñez Ångström"], id="whole name"),
+        pytest.param(["nunez", "zelie"], id="other order, without accents"),
+        pytest.param(["ANGSTROM"], id="one of two family names"),
+        pytest.param(["léo nunez"], id="second traveller"),
+        pytest.param(["ze nun"], id="beginnings"),
+    ],
+)
+def test_traveller_is_found_by_name(find, bookings, words):
+    older, _ = bookings
+    assert find(*words) == [older.booking_id]
+
+
+@pytest.mark.parametrize("words", ["lukasiewicz oster", "annamaria", "obrien leonie", "O'Brien"])
+def test_marks_within_names_do_not_matter(find, bookings, words):
+    _, newer = bookings
+    assert find(words) == [newer.booking_id]
+
+
+def test_booking_is_found_by_its_reference(find, bookings):
+    older, newer = bookings
+    assert find(newer.booking_reference.lower()) == [newer.booking_id]
+    assert find(older.booking_reference) == [older.booking_id]
+
+
+def test_booking_is_found_by_a_ticket_number(find, bookings):
+    older, _ = bookings
+    number = older.tickets[0].ticket_number
+    assert find(number) == [older.booking_id]
+    assert find(f"{number[:3]}-{number[3:]}") == [older.booking_id]
+
+
+def test_all_words_must_match(find, bookings):
+    assert find("Léo Øster") == []
+
+
+# ---- What is read -----------------------------------------------------------------------------
+
+
+def test_newest_booking_is_first(find, bookings):
+    older, newer = bookings
+    assert find("leo") == [newer.booking_id, older.booking_id]
+
+
+def test_find_says_how_many_it_read(cli, bookings, url):
+    ended = cli("find", "nunez", "--journal", url)
+    assert ended.err == "Read 2 bookings on record, found 1.\n"
+
+
+def test_limit_says_that_there_are_more(cli, bookings, url):
+    ended = cli("find", "nunez", "--limit", "1", "--journal", url)
+    assert ended.out == ""
+    assert ended.err == "Read the newest 1 booking on record, found none; --limit 4 reads more.\n"
+
+
+def test_since_leaves_out_what_is_older(cli, find, bookings, url):
+    older, _ = bookings
+    change = entries_table.update().where(entries_table.c.booking_id == older.booking_id)
+    nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
+    with create_engine(url).begin() as connection:
+        connection.execute(change.values(created_at=nine_days_ago))
+    assert find("nunez", "--since", "-7") == []
+    assert find("nunez", "--since", "-10") == [older.booking_id]
+
+
+def test_row_of_a_list_has_the_id(cli, bookings, url):
+    older, _ = bookings
+    head, row = cli("find", "nunez", "--journal", url).out.splitlines()
+    assert head.split()[:2] == ["reference", "stage"]
+    shown = ["Zélie Núñez Ångström, Léo Núñez", older.tickets[0].ticket_number, "ticketed"]
+    assert [text for text in shown if text not in row] == []
+    assert row.endswith(older.booking_id)
+
+
+def test_booking_that_is_not_read_is_named(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.faults.add("refused", "bookings.get", status=404)
+    document = cli("find", "nunez", "--journal", url, "--json").document
+    (unread,) = document["unread"]
+    assert unread["booking_id"] in {booking.booking_id for booking in bookings}
+    assert (unread["error"]["type"], document["read"]) == ("NotFoundError", 1)
+
+
+def test_refused_token_is_an_error(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
+    assert "token" in cli("find", "nunez", "--journal", url, code=4).err
+
+
+@pytest.mark.slow
+def test_service_that_is_away_is_asked_once(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.stop()
+    error = cli("find", "nunez", "--journal", url, "--json", code=3).document["error"]
+    assert error["type"] == "ConnectionFailedError"
+
+
+def test_text_without_letters_is_refused(cli, bookings, url):
+    assert "expected letters or digits" in cli("find", "--journal", url, "--", "--", code=2).err
+
+
+def test_find_without_a_journal_is_refused(cli):
+    assert "--journal" in cli("find", "nunez", code=2).err
+
+
+# ---- ferry show -------------------------------------------------------------------------------
+
+
+def test_show_takes_a_reference_of_the_journal(cli, bookings, url):
+    older, _ = bookings
+    for name in (older.booking_reference.lower(), older.tickets[0].ticket_number):
+        shown = cli("show", name, "--json", FERRY_JOURNAL=url).document["booking"]
+        assert shown["booking_id"] == older.booking_id
+
+
+def test_show_takes_no_beginning_of_a_reference(cli, bookings, url):
+    older, _ = bookings
+    ended = cli("show", older.booking_reference[:-1], "--journal", url, code=4)
+    assert "none of the newest 2 bookings on record has this reference" in ended.err
+
+
+def test_show_of_a_reference_names_find(cli, bookings):
+    older, _ = bookings
+    assert "`ferry find` finds the id" in cli("show", older.booking_reference, code=4).err
+
+
+# ---- The journal ------------------------------------------------------------------------------
+
+
+def test_many_writes_of_a_booking_hide_no_other(tmp_path):
+    with CommandJournal(f"sqlite:///{tmp_path}/ferry.db") as journal:
+        for booking_id in ["b-1", "b-2", *["b-3"] * 40]:
+            entry_id = journal.begin(confirmation_of(booking_id))
+            journal.end(entry_id, "done")
+        assert journal.newest_bookings(since=None, limit=2) == ["b-3", "b-2"]
+        assert journal.newest_bookings(since=None, limit=9) == ["b-3", "b-2", "b-1"]
+
+
+def confirmation_of(booking_id):
+    return Intent(
+        operation="bookings.confirm",
+        effect="bookings.confirm",
+        method="POST",
+        path="/api/booking/confirm",
+        subject={"booking_id": booking_id},
+        identity=booking_id.encode(),
+        correlation_id="c-1",
+    )
