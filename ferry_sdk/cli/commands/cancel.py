@@ -57,7 +57,7 @@ def cancel(
         if result is None:
             status = target.stage if isinstance(target, Booking) else target.status
             check_stage(status, "cancelled", "ID")
-            fee = _read_fee(ferry, some_id, max_penalty)
+            fee = read_fee(ferry, some_id, max_penalty)
             print_details(
                 ("status", status),
                 ("fee", money(fee.penalty_amount, fee.currency)),
@@ -74,7 +74,12 @@ def cancel(
     _print_result(some_id, result, fee, as_json=common.as_json)
 
 
-def _read_fee(ferry: Ferry, some_id: str, max_penalty: Decimal | None) -> CancellationFee:
+def read_fee(ferry: Ferry, some_id: str, max_penalty: Decimal | None) -> CancellationFee:
+    """Return the fee of a booking or a ticket.
+
+    Raises:
+        PenaltyExceededError: It is higher than `max_penalty`.
+    """
     with show_progress("Reading the fee"):
         fee = ferry.bookings.cancel_fee(some_id)
     if max_penalty is not None and fee.penalty_amount > max_penalty:

@@ -1,38 +1,98 @@
-"""`ferry change`: replace a booking by another one, with one question before anything is sent."""
+"""`ferry change`: replace a booking by another one, with one question before anything is sent.
+
+The new booking comes from a file (`--from`), or from a day: `--on` searches the same ports again,
+for the same travellers and the same vehicle. A booking does not say all of that, because the
+interface has no gender of a traveller, no number plate and no contact.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.book import FROM_FILE
+from ferry_sdk.cli.commands.cancel import read_fee
+from ferry_sdk.cli.commands.confirm import check_stage
 from ferry_sdk.cli.commands.orders.output import order_members
+from ferry_sdk.cli.commands.show import booking_members
 from ferry_sdk.cli.terminal.errors import print_write
-from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_command_journal
+from ferry_sdk.cli.terminal.options import (
+    Common,
+    JournalUrl,
+    Yes,
+    open_command_journal,
+    option,
+    parse_amount,
+    parse_time,
+    problem_of,
+)
 from ferry_sdk.cli.terminal.output import (
     error_console,
     print_details,
     show_progress,
+    warn,
+    words,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
-from ferry_sdk.cli.trips.booking_request import print_summary, selections_of
-from ferry_sdk.cli.trips.files import read_request
-from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.inputs import Selection
+from ferry_sdk.cli.trips.booking_request import (
+    BookingRequest,
+    Choice,
+    WayChoice,
+    print_summary,
+    selections_of,
+)
+from ferry_sdk.cli.trips.choices import request_cheapest
+from ferry_sdk.cli.trips.files import read_request, read_travellers
+from ferry_sdk.cli.trips.options import day_option
+from ferry_sdk.cli.trips.searches import Search
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.models.inputs import Selection, Traveller
 from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketJourney
+from ferry_sdk.models.travellers import Travellers
+
+_ON: Final = "'--on'"
+_DAY = day_option("--on", "New day of departure, between the same ports: 2027-03-01, or +30.")
+
+
+@dataclass(frozen=True)
+class ChangeOptions:
+    """The options of a change to another day.
+
+    Attributes:
+        leaves: Time of departure; default: any, the cheapest.
+        companies: Ask only this company; repeatable.
+        travellers: The travellers, as JSON or CSV; default: those of the booking.
+    """
+
+    leaves: Annotated[str | None, option("HH:MM", parse=parse_time)] = None
+    companies: Annotated[list[str] | None, option("CODE", "--company")] = None
+    travellers: Annotated[Path | None, option("FILE")] = None
+
+
+_FEE = option("AMOUNT", help="Refuse a higher fee for the old booking.", parse=parse_amount)
 
 
 def change(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
+    on: Annotated[date | None, _DAY] = None,
+    options: ChangeOptions,
+    from_file: Annotated[Path | None, FROM_FILE] = None,
+    max_penalty: Annotated[Decimal | None, _FEE] = None,
     journal: JournalUrl,
-    from_file: Annotated[Path, FROM_FILE],
     yes: Yes = False,
     common: Common,
 ) -> None:
@@ -40,17 +100,29 @@ def change(
 
     The new one is made and paid, and only then the old one is cancelled. Shows what is paid, kept
     and given back, and asks once; a higher price or fee than shown is never accepted.
+
+    Example: ferry change ID --on +31 --leaves 14:45 --travellers party.csv
     """
+    if (on is None) == (from_file is None):
+        raise typer.BadParameter("expected a day, or a file with --from", param_hint=_ON)
+    if from_file is not None and any(value is not None for value in vars(options).values()):
+        raise typer.BadParameter("cannot be combined with other travels", param_hint="'--from'")
     require_terminal(yes=yes)
+
     with open_command_journal(journal) as record, common.open_client() as ferry:
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
-            fee = ferry.bookings.cancel_fee(booking_id)
-        request, choices = read_request(from_file, ferry)
+        check_stage(old.stage, "changed", "BOOKING")
+        fee = read_fee(ferry, booking_id, max_penalty)
+
+        if from_file is not None:
+            request, choices = read_request(from_file, ferry)
+        else:
+            request, choices = _request_of(ferry, old, on, options)
         (selections,) = selections_of(request, choices)
         price, currency = _price_of(selections)
 
-        print_summary(request, choices)
+        print_summary(request, choices, payment="It is paid at once")
         print_details(
             ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
             ("kept of it", money(fee.penalty_amount, fee.currency)),
@@ -71,14 +143,99 @@ def change(
                 min_refund={fee.currency: fee.refund_amount},
                 journal=record,
             )
-    new_id = str(order.parts[0].booking_id)
-    print_write(
-        "it was changed",
-        new_id,
-        document={"order": order_members(order)},
-        details=[("changed", new_id), ("order", order.id), ("show", f"ferry show {new_id}")],
-        as_json=common.as_json,
+            new, refund = _read_result(ferry, order, booking_id)
+    _print_result(order, old, new, refund=refund, as_json=common.as_json)
+
+
+# ---- The new booking --------------------------------------------------------------------------
+
+
+def _request_of(
+    ferry: Ferry, old: Booking, on: date | None, options: ChangeOptions
+) -> tuple[BookingRequest, list[Choice]]:
+    """Search the ports of a booking again, and return the cheapest trip that fits.
+
+    Raises:
+        InvalidInputError: The booking does not say enough, or nothing leaves at the time.
+        CommandError: Nothing sails.
+    """
+    ticket, way = _only_way(old)
+    search = Search.model_validate(
+        {
+            "origin": way.depart_port_name,
+            "destination": way.arrive_port_name,
+            "on": on,
+            "companies": options.companies,
+            "vehicle": _vehicle_of(ticket),
+        }
     )
+    if options.travellers is not None:
+        party = read_travellers(options.travellers)
+    else:
+        party = _travellers_of(ticket, search.on)
+
+    try:
+        return request_cheapest(search, party, ferry, choices=[WayChoice(leaves=options.leaves)])
+    except InvalidInputError as error:
+        if error.field == "choices[0].leaves":
+            raise InvalidInputError(problem_of(error), field="--leaves") from None
+        raise
+
+
+def _only_way(booking: Booking) -> tuple[Ticket, TicketJourney]:
+    """Return the one crossing of a booking with its ticket.
+
+    Raises:
+        InvalidInputError: It has several, or none.
+    """
+    ways: list[tuple[Ticket, TicketJourney]] = []
+    for ticket in booking.tickets:
+        if ticket.status != TicketStatus.CANCELED:
+            legs = (ticket.availability.outward, ticket.availability.return_)
+            ways += [(ticket, leg.journey) for leg in legs if leg is not None and leg.journey]
+    if len(ways) != 1:
+        problem = f"the booking has {len(ways)} crossings, not one: describe the new one in a file"
+        raise InvalidInputError(f"{problem}, with --from", field="BOOKING")
+    return ways[0]
+
+
+def _travellers_of(ticket: Ticket, day: date) -> Travellers:
+    """Return the travellers of a ticket, as far as the service shows them.
+
+    Raises:
+        InvalidInputError: Something is missing that a search or a booking requires.
+    """
+    rows: list[Any] = []
+    for passenger in ticket.passengers:
+        # A service may send more than the interface has, such as the gender.
+        members = {**vars(passenger), **(passenger.model_extra or {})}
+        rows.append({name: members.get(name) for name in Traveller.model_fields})
+
+    missing = "travellers"
+    if rows:
+        try:
+            party = Travellers(rows)
+            problems = party.problems(on=day)
+            if not problems:
+                return party
+            missing = f"passengers[{problems[0].traveller}].{problems[0].field}"
+        except InvalidInputError as error:  # a value of the service that no traveller can have
+            missing = error.field
+    problem = f"the booking does not say {missing}: pass the travellers in a file"
+    raise InvalidInputError(problem, field="--travellers")
+
+
+def _vehicle_of(ticket: Ticket) -> str | None:
+    """Return the vehicle of a ticket as a search names it."""
+    vehicle = ticket.vehicle
+    if vehicle is None:
+        return None
+    name = vehicle.vehicule_code or words(vehicle.brand_name, vehicle.model)
+    if not name:
+        problem = "the booking does not say which vehicle it is: describe the new one in a file"
+        raise InvalidInputError(f"{problem}, with --from", field="BOOKING")
+    warn("the number plate is not known from the booking; a file, with --from, may have it")
+    return name
 
 
 def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
@@ -94,3 +251,65 @@ def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
         problem = "the file has to say amount and currency of each"
         raise InvalidInputError(problem, field="availabilities")
     return exact_sum(amounts), currency
+
+
+# ---- The result -------------------------------------------------------------------------------
+
+
+def _read_result(
+    ferry: Ferry, order: orders.Order, old_id: str
+) -> tuple[Booking | None, CancellationFee | None]:
+    """Return the new booking, and what was kept and given back of the old one.
+
+    None stands for what cannot be read: the change is done, whatever becomes of these reads.
+    """
+    new: Booking | None = None
+    refund: CancellationFee | None = None
+    with suppress(FerryError):
+        new = ferry.bookings.get(str(order.parts[0].booking_id))
+    with suppress(FerryError):
+        refund = ferry.bookings.cancel_fee(old_id)
+    return new, refund
+
+
+def _print_result(
+    order: orders.Order,
+    old: Booking,
+    new: Booking | None,
+    *,
+    refund: CancellationFee | None,
+    as_json: bool,
+) -> None:
+    new_id = str(order.parts[0].booking_id)
+    details: list[tuple[str, object]] = []
+    if new is not None:
+        numbers = [ticket.ticket_number or "not yet issued" for ticket in new.tickets]
+        details += [
+            ("changed", f"{old.booking_reference} → {new.booking_reference}, {new.stage}"),
+            ("paid", money(new.total_price, new.currency)),
+            ("tickets", ", ".join(numbers)),
+        ]
+    else:
+        details.append(("changed", f"{old.booking_reference} → {new_id}"))
+    if refund is not None:
+        details += [
+            ("kept", money(refund.penalty_amount, refund.currency)),
+            ("refund", money(refund.refund_amount, refund.currency)),
+        ]
+
+    print_write(
+        "it was changed",
+        new_id,
+        document={
+            "order": order_members(order),
+            "booking": None if new is None else booking_members(new),
+            "cancellation": None if refund is None else refund.model_dump(mode="json"),
+        },
+        details=[
+            *details,
+            ("booking", new_id),
+            ("order", order.id),
+            ("show", f"ferry show {new_id}"),
+        ],
+        as_json=as_json,
+    )

@@ -12,6 +12,9 @@ These are its members, by command:
   the journal has more of them; `unread`, those that could not be read: `booking_id`, `error`.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
 - `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
+- `change`: `order`: `id`, `kind`, `state`, `parts`, the new booking first; `booking`, the new one;
+  `cancellation`, what was kept and refunded of the old one; the last two are null if they could
+  not be read afterwards.
 - `voucher`: `voucher`: `ticket_id`, `path`, `bytes`.
 - `reconcile`: `reconciliation`: `paid_not_issued`, `issued_not_paid`, `refunded_short`,
   `total_differs`, `not_known`, lists of `booking_id`, `expected`, `found`, `currency`, `stage`,

@@ -74,8 +74,12 @@ def selections_of(request: BookingRequest, choices: Sequence[Choice]) -> list[Se
     return [request.availabilities or ()]
 
 
-def print_summary(request: BookingRequest, choices: Sequence[Choice]) -> None:
-    """Print the request before it is sent."""
+def print_summary(
+    request: BookingRequest,
+    choices: Sequence[Choice],
+    payment: str = "Payment is due at `ferry confirm`",
+) -> None:
+    """Print the request before it is sent, with a sentence that says when it is paid."""
     console = error_console()
     price = "shown after booking"
     if choices:
@@ -94,7 +98,7 @@ def print_summary(request: BookingRequest, choices: Sequence[Choice]) -> None:
         ("travellers", people),
         ("vehicle", vehicle and words(vehicle.brand, vehicle.model, vehicle.identification)),
         ("contact", contact and f"{contact.name}, {contact.email}"),
-        ("price", f"{price}. Payment is due at `ferry confirm`"),
+        ("price", f"{price}. {payment}"),
         ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
         on=console,
     )

@@ -31,26 +31,27 @@ R = TypeVar("R", bound=SearchResult[Any])
 
 
 def request_cheapest(
-    search: Search, travellers: Travellers, ferry: Ferry
+    search: Search, travellers: Travellers, ferry: Ferry, *, choices: Sequence[WayChoice] = ()
 ) -> tuple[BookingRequest, list[Choice]]:
     """Return a request of the cheapest trip, or of the cheapest two sailings that meet.
 
-    Fares are the cheapest, and places the first.
+    Fares are the cheapest, and places the first, among those that fit `choices`.
 
     Raises:
-        InvalidInputError: A traveller lacks something that a booking requires.
+        InvalidInputError: A traveller lacks something that a booking requires, or nothing fits.
         CommandError: Nothing sails.
     """
-    request = BookingRequest(passengers=_bookable(travellers, search.on))
+    passengers = _bookable(travellers, search.on)
+    request = BookingRequest(passengers=passengers, choices=[*choices])
     if search.changes:
-        choices = _cheapest_connection(ferry, request, search)
+        chosen = _cheapest_connection(ferry, request, search)
     else:
-        choices = [choose(ferry, request, search)]
+        chosen = [choose(ferry, request, search)]
 
     # A flexible search may find another day, on which a traveller may be older.
-    passengers = _bookable(travellers, choices[0].trip.depart_at.date())
+    passengers = _bookable(travellers, chosen[0].trip.depart_at.date())
     request = request.model_copy(update={"passengers": passengers})
-    return with_vehicle(ferry, request, search), choices
+    return with_vehicle(ferry, request, search), chosen
 
 
 def _bookable(party: Travellers, day: date) -> list[Passenger]:
