@@ -184,7 +184,7 @@ class Context:
         began = clock()
         deadline = None if settings.deadline is None else began + settings.deadline
 
-        is_watched = is_raw or logger.isEnabledFor(logging.DEBUG)
+        is_watched = is_raw or logger.isEnabledFor(logging.INFO)
         runner: HookRunner | None = None
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event

@@ -10,18 +10,19 @@ from __future__ import annotations
 import logging
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from ferry_sdk._engine.attempts import send_with_retries
+from ferry_sdk._engine.attempts import log_text, send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, T
-from ferry_sdk._engine.log import log
+from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
 from ferry_sdk._engine.shared_reads import share_read
 from ferry_sdk._engine.writes import send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
+from ferry_sdk.types import Outcome
 
 
 def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
@@ -31,7 +32,65 @@ def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
         FerryError: The failure of the call, with its attempts and its correlation id.
     """
     steps = _run(operation, context)
+    # A call that nobody listens to is not watched, so that the log costs it this question alone.
+    if context.is_watched and logger.isEnabledFor(logging.INFO):
+        steps = _log_end(steps, operation.name, context)
     return steps if context.hook_runner is None else context.hook_runner.run(steps, context)
+
+
+def _log_end(steps: Flow[Result[T]], name: str, context: Context) -> Flow[Result[T]]:
+    """Run the steps of a call, and log one record when it ends."""
+    try:
+        result = yield from steps
+    except GeneratorExit:
+        raise
+    except FerryError as error:
+        _log_call(name, context, context, outcome=error.outcome, end=log_text(error))
+        raise
+    except BaseException as error:
+        outcome = context.state.outcome
+        _log_call(name, context, context, outcome=outcome, end=type(error).__name__)
+        raise
+
+    # The request may be that of another caller, who searches the same.
+    end = f"HTTP {result.reply.status_code}"
+    _log_call(name, context, result.context, outcome="done", end=end)
+    return result
+
+
+def _log_call(
+    name: str,
+    context: Context,
+    sent_by: Context,
+    *,
+    outcome: Literal["done"] | Outcome,
+    end: str,
+) -> None:
+    """Log that a call has ended.
+
+    Args:
+        name: Its operation.
+        context: Its context.
+        sent_by: The context of its requests.
+        outcome: What became of it.
+        end: The last status, or the error.
+    """
+    attempts = sent_by.state.attempts
+    milliseconds = int((context.clock() - context.began) * 1000)
+    log(
+        context,
+        logging.INFO,
+        "%s: %s, %s, %d ms, attempts: %d (correlation id %s)",
+        name,
+        outcome,
+        end,
+        milliseconds,
+        len(attempts),
+        operation=name,
+        outcome=outcome,
+        attempt=attempts[-1] if attempts else None,
+        more={"milliseconds": milliseconds, "attempts": len(attempts)},
+    )
 
 
 def report_interruption(operation: Operation[Any], context: Context) -> None:
@@ -102,6 +161,8 @@ def recover(
     context.state.is_in_doubt = True
     context = replace(context, goes_first=True, is_watched=True)
     steps = _recover(error, read_back, context)
+    if logger.isEnabledFor(logging.INFO):
+        steps = _log_end(steps, error.operation, context)
     return steps if context.hook_runner is None else context.hook_runner.run(steps, context)
 
 

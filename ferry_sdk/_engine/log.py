@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from ferry_sdk.errors import ConfigurationError
@@ -28,6 +29,7 @@ def log(
     outcome: Literal["done"] | Outcome,
     operation: str | None = None,
     attempt: Attempt | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> None:
     """Log a record of a call with its fields; the correlation id is the last argument.
 
@@ -39,8 +41,9 @@ def log(
         outcome: The outcome as far as it is known.
         operation: The operation; None: that of the current attempt.
         attempt: The attempt that the record is about, if it is about one.
+        more: Further fields of the record.
     """
-    fields = {
+    fields: dict[str, object] = {
         "operation": operation or context.state.operation,
         "correlation_id": context.correlation_id,
         "label": context.settings.label,
@@ -48,6 +51,7 @@ def log(
         "outcome": outcome,
         "status_code": attempt and attempt.status_code,
         "request_id": attempt and attempt.request_id,
+        **(more or {}),
     }
     # The record names the line of the caller.
     logger.log(level, message, *arguments, context.correlation_id, extra=fields, stacklevel=2)

@@ -312,7 +312,7 @@ def test_each_retry_is_logged(debug_log):
     driver = scripted_driver(refused(), reply(429, retry_after="5"), good({"ports": []}))
     driver.raw("catalogue.ports")
     retries = [record.getMessage() for record in debug_log.records if record.levelname == "INFO"]
-    _, second = retries
+    _, second, _end = retries
     assert second.startswith(
         "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
     )

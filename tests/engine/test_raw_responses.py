@@ -100,8 +100,8 @@ def records_of(call):
 
 @pytest.fixture
 def booking_id(both, caplog):
-    """Give the id of a booking; the log is not at DEBUG, where it shows each attempt."""
-    caplog.set_level(logging.INFO, logger="ferry_sdk")
+    """Give the id of a booking; the log is above INFO, where it counts the attempts of a call."""
+    caplog.set_level(logging.WARNING, logger="ferry_sdk")
     return booked(both).booking_id
 
 
@@ -121,8 +121,9 @@ def test_failed_attempt_is_recorded(both, ferry_sandbox, booking_id):
     assert attempts > 0
 
 
-def test_debug_log_records_the_attempt(both, booking_id, caplog):
-    caplog.set_level(logging.DEBUG, logger="ferry_sdk")
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO])
+def test_log_records_the_attempt(both, booking_id, caplog, level):
+    caplog.set_level(level, logger="ferry_sdk")
     assert records_of(lambda: both.bookings.get(booking_id)) == (1, 0)
 
 

@@ -80,7 +80,7 @@ def records_of_loggers():
 def test_every_record_is_documented():
     logged = {*records_of_calls(), *records_of_loggers()}
     assert logged == DOCUMENTED
-    assert len(logged) == 36
+    assert len(logged) == 37
 
 
 def test_two_loggers_are_used():
@@ -114,6 +114,12 @@ with Sandbox() as sandbox:
 """
 
 
+def run_with_log(level, before):
+    """Run a program that makes the same call twice, with a level of the log."""
+    environment = {**os.environ, "FERRY_LOG": level}
+    return processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
+
+
 CONFIGURED = "logging.basicConfig(level='DEBUG', format='%(levelname)s %(name)s: %(message)s')"
 TO_NOWHERE = "logging.basicConfig(level='DEBUG', filename=os.devnull)"
 
@@ -128,14 +134,21 @@ TO_NOWHERE = "logging.basicConfig(level='DEBUG', filename=os.devnull)"
         pytest.param("loud", "pass", 0, id="at no level"),
     ],
 )
-def test_the_environment_prints_records_once(level, before, lines):
-    environment = {**os.environ, "FERRY_LOG": level}
-    ended = processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
+def test_the_environment_prints_attempts_once(level, before, lines):
+    ended = run_with_log(level, before)
     line = "DEBUG ferry_sdk: catalogue.ports: HTTP 200, request id "
     assert ended.stderr.count(line) == lines, ended.stderr
-    assert ended.stderr.count("order-4711") == lines
     refusal = "FERRY_LOG: expected debug or info\n" if level == "loud" else ""
     assert ended.stdout == refusal
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+def test_the_environment_prints_each_call_once(level):
+    ended = run_with_log(level, "pass")
+    lines = [line for line in ended.stderr.splitlines() if " INFO ferry_sdk: " in line]
+    assert len(lines) == 2, ended.stderr
+    record = r"catalogue\.ports: done, HTTP 200, \d+ ms, attempts: 1 \(correlation id order-4711\)"
+    assert all(re.search(record, line) for line in lines)
 
 
 @pytest.fixture
@@ -170,7 +183,7 @@ def records_of_attempts(records):
 def test_a_trip_logs_what_is_documented(records):
     seen = {(record.levelname, str(record.msg)) for record in records}
     assert seen <= DOCUMENTED
-    assert len(seen) == 5
+    assert len(seen) == 6
 
 
 def test_a_record_has_an_argument_a_field(records):
@@ -195,6 +208,17 @@ def test_a_record_has_the_fields_of_its_attempt(records_of_attempts):
         ("DEBUG", "bookings.get", 1, 200, "done"),
         ("DEBUG", "bookings.create", 1, 422, "rejected"),
     }
+
+
+def test_each_call_has_one_record_at_its_end(records):
+    ends = [vars(record) for record in records if "milliseconds" in vars(record)]
+    names = ("levelname", "operation", "outcome", "status_code", "attempts")
+    assert [tuple(record[name] for name in names) for record in ends] == [
+        ("INFO", "catalogue.ports", "done", 200, 4),
+        ("INFO", "bookings.confirm", "done", 200, 2),
+        ("INFO", "bookings.create", "rejected", 422, 1),
+    ]
+    assert all(isinstance(record["milliseconds"], int) for record in ends)
 
 
 def test_a_record_names_the_request_id(records_of_attempts):
