@@ -456,6 +456,48 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, is_terminal):
     assert ("5 failed" in stream.getvalue()) == is_terminal
 
 
+CARD = """\
+Scan: 40 of 60 searches done, not complete
+  with sailings      30
+  nothing sails      10
+  failed             5
+  not asked          15
+  could not be read  2
+  reason             RateLimitError: Too many requests (4)
+  reason             ServerError: Essayez à nouveau <plus tard> (1)"""
+"""What a scan prints that has not ended."""
+
+
+@pytest.fixture
+def unfinished():
+    """The report of a scan that has not ended, in which searches failed for two reasons."""
+    reasons = {
+        "ServerError: Essayez à nouveau <plus tard>": 1,
+        "RateLimitError: Too many requests": 4,
+    }
+    return ScanReport(60, 30, 10, 5, 2, reasons)
+
+
+def test_report_is_printed_in_a_few_lines(unfinished):
+    assert str(unfinished) == CARD
+
+
+def test_report_of_a_finished_scan_is_short():
+    shown = "Scan: 2 of 2 searches done, complete\n  with sailings  2\n  nothing sails  0"
+    assert str(ScanReport(2, 2)) == shown
+
+
+def test_card_names_the_most_frequent_reasons_only():
+    report = ScanReport(9, failed=9, reasons={f"reason {number}": 1 for number in range(9)})
+    assert str(report).splitlines()[-1].split() == ["more", "reasons", "4"]
+
+
+def test_notebook_shows_the_report_as_a_card(unfinished):
+    shown = unfinished._repr_html_()
+    assert "Scan: 40 of 60 searches done, not complete" in shown
+    assert "&lt;plus tard&gt;" in shown
+
+
 def test_package_without_pyarrow_names_the_extra(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("ferry_sdk.scan")]:
         monkeypatch.delitem(sys.modules, name)
