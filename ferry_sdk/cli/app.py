@@ -43,6 +43,7 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
         settings = {**_SETTINGS, "auto_envvar_prefix": "FERRY_SANDBOX"}
 
     application = typer.Typer(
+        cls=Family,
         no_args_is_help=row.is_family,
         add_completion=row.is_family,
         pretty_exceptions_enable=False,
@@ -65,21 +66,60 @@ def _help_of(function: Callable[..., object]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
+_HELP_STYLES: Final = {
+    "STYLE_OPTION": "bold",
+    "STYLE_SWITCH": "bold",
+    "STYLE_TYPES": "none",
+    "STYLE_USAGE": "bold",
+    "STYLE_OPTION_ENVVAR": "dim",
+    "STYLE_COMMANDS_TABLE_FIRST_COLUMN": "bold",
+}
+"""The styles of typer's help. Its own are yellow and cyan, which a light background hides."""
+
+
+def _show_readably(ctx: Any, parameters: list[Any]) -> list[Any]:  # noqa: ANN401 -- as in typer
+    """Change parameters so that their help leaves room for the descriptions at 80 columns."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""  # instead of <bool>
+        if ctx.auto_envvar_prefix:
+            parameter.show_envvar = False  # the text above the options names the variables
+    return parameters
+
+
+def _set_help_styles() -> None:
+    """Have typer show its help so that it can be read on a light and on a dark background."""
+    rich_utils = import_module("typer.rich_utils")
+    vars(rich_utils).update(_HELP_STYLES)
+
+
 class LeafCommand(TyperCommand):
-    """A command whose help leaves room for the descriptions at 80 columns."""
+    """A command that is no family."""
 
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401 -- as in typer
         """Return the options and arguments."""
-        parameters: list[Any] = super().get_params(ctx)
-        for parameter in parameters:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""  # instead of <bool>
-            if ctx.auto_envvar_prefix and hasattr(parameter, "show_envvar"):
-                parameter.show_envvar = False  # the text above the options names the variables
-        return parameters
+        return _show_readably(ctx, super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- the same
+        """Print the help."""
+        _set_help_styles()
+        super().format_help(ctx, formatter)
 
 
-class LazyGroup(TyperGroup):
+class Family(TyperGroup):
+    """A command that consists of others."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401 -- as in typer
+        """Return the options."""
+        return _show_readably(ctx, super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- the same
+        """Print the help."""
+        _set_help_styles()
+        super().format_help(ctx, formatter)
+
+
+class LazyGroup(Family):
     """A group whose help lists its commands without importing them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- as in typer
@@ -125,7 +165,9 @@ def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typ
         raise typer.Exit
 
 
-_VERSION = typer.Option(callback=_print_version, is_eager=True, help="Print the version.")
+_VERSION = typer.Option(
+    "--version", callback=_print_version, is_eager=True, help="Print the version."
+)
 
 
 @app.callback()

@@ -7,7 +7,9 @@ import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from typer import rich_utils
 
+from ferry_sdk.cli.app import _HELP_STYLES
 from ferry_sdk.cli.terminal.output import time_of
 from tests.cli.conftest import SEARCH
 from tests.cli.terminals import terminal
@@ -70,7 +72,38 @@ def test_no_color_turns_colours_off(narrow):
     assert "\x1b[3" not in raw
 
 
+def test_round_trips_fit_80_columns(at_terminal):
+    back = ("--back", f"{DAY + timedelta(days=2)}")
+    with at_terminal("search", *SEARCH, *back, size=(30, 80)) as person:
+        lines = person.finish(0).splitlines()
+    first = next(index for index, line in enumerate(lines) if line.split()[:1] == ["1"])
+    assert re.search(r"(\w{3} \d\d \w{3} \d\d:\d\d → \d\d:\d\d +){2}\d+\.\d\d EUR", lines[first])
+    assert len(re.findall(r"\d:\d\d \w+", lines[first + 1])) == 2
+
+
+def test_help_has_no_colour_that_a_background_hides(at_terminal):
+    assert [name for name in _HELP_STYLES if not hasattr(rich_utils, name)] == []
+    with at_terminal("journal", "list", "--help") as person:
+        person.finish(0)
+        assert "\x1b[1m" in person.raw
+        assert not re.search(r"\x1b\[[0-9;]*3[236]m", person.raw)  # green, yellow, cyan
+
+
 # ---- Progress ---------------------------------------------------------------------------------
+
+
+def test_warning_has_a_line_of_its_own_beside_the_progress(ferry_sandbox, at_terminal, tmp_path):
+    journal = pytest.importorskip("ferry_sdk.journal", reason="the extra is not installed")
+    with journal.Journal(f"sqlite:///{tmp_path}/desk.db") as record:
+        record.unresolved()
+    (tmp_path / "paid.csv").write_text("booking_id,amount,currency\nb-9,5,EUR\n")
+    ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=1.5, times=None)
+
+    with at_terminal("reconcile", "paid.csv", "--journal", "sqlite:///desk.db") as person:
+        person.expect("Reading the bookings")
+        person.finish(1)
+        # The line of the indicator is erased before the warning.
+        assert re.search(r"\x1b\[2K(\x1b\[[0-9;?]*\w)*warning: ", person.raw)
 
 
 @LONG

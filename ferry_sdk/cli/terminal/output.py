@@ -71,8 +71,14 @@ _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
 
+_progress_consoles: Final[list[Console]] = []
+"""The consoles that show a progress indicator now, the innermost last."""
+
+
 def error_console() -> Console:
     """Return a console on standard error, for questions, warnings and errors."""
+    if _progress_consoles:
+        return _progress_consoles[-1]  # it prints above its indicator, and not into the same line
     return _console(stderr=True)
 
 
@@ -175,7 +181,8 @@ def say_on_stderr(text: str) -> None:
 def warn(text: str) -> None:
     """Print a warning on standard error."""
     console = error_console()
-    console.print(Text.assemble(("warning: ", "yellow"), printable(text)))
+    # Yellow, the usual colour, is hard to read on a light background.
+    console.print(Text.assemble(("warning: ", "magenta"), printable(text)))
 
 
 def print_table(
@@ -335,7 +342,7 @@ def show_progress(on: str) -> Generator[Callable[[str], None], None, None]:
 
     Yields a function that changes its text. The indicator is removed at the end.
     """
-    console = error_console()
+    console = _console(stderr=True)
     status = console.status(printable(on))
 
     def update(text: str) -> None:
@@ -348,9 +355,11 @@ def show_progress(on: str) -> Generator[Callable[[str], None], None, None]:
     timer = Timer(PROGRESS_DELAY, status.start)
     timer.daemon = True
     timer.start()
+    _progress_consoles.append(console)
     try:
         yield update
     finally:
         timer.cancel()
         timer.join()
         status.stop()
+        _progress_consoles.remove(console)

@@ -43,4 +43,4 @@ def ask_consent(question: str, *, yes: bool) -> None:
             return
         if answer in {"n", "no", ""}:
             raise CommandError(Exit.DECLINED, "declined; nothing was changed")
-        console.print(Text("  expected y or n", style="yellow"))
+        console.print(Text("  expected y or n"))

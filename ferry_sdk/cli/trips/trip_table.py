@@ -18,10 +18,13 @@ def print_trips(trips: Sequence[Trip]) -> None:
     arrivals = [way.arrive_at for way in ways]
     day, year = day_format([*departures, *arrivals])
 
-    rows = [(number, *_cells(trip, day)) for number, trip in enumerate(trips, 1)]
     first = trips[0]
-    back = [] if first.back is None else ["back"]
-    heads = ("#", "leaves", "arrives", "takes", "company", *back, "price from")
+    heads: Sequence[str] = ("#", "leaves", "arrives", "takes", "company", "price from")
+    cells = _cells
+    if first.back is not None:
+        heads = ("#", "out", "back", "price from")
+        cells = _round_trip_cells
+    rows = [(number, *cells(trip, day)) for number, trip in enumerate(trips, 1)]
     title = f"{first.outward.depart_name} → {first.outward.arrive_name}{year}"
     print_table(heads, rows, right=("#", "takes", "price from"), title=title)
 
@@ -34,14 +37,25 @@ def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
     return "%a %d %b %Y", ""
 
 
-def _cells(trip: Trip, day: str) -> tuple[str, ...]:
+def _cells(trip: Trip, day: str) -> tuple[object, ...]:
     """Return a row of the table; `day` is the format of a day."""
     way = trip.outward
-    cells = [_leaves(way, day), _arrives(way), hours_of(way.travel_time), way.company.name]
-    if trip.back is not None:
-        cells.append(f"{_leaves(trip.back, day)} → {_arrives(trip.back)}, {trip.back.company.name}")
-    cells.append(money(trip.price, trip.currency))
-    return tuple(cells)
+    return (
+        _leaves(way, day),
+        _arrives(way),
+        hours_of(way.travel_time),
+        way.company.name,
+        money(trip.price, trip.currency),
+    )
+
+
+def _round_trip_cells(trip: Trip, day: str) -> tuple[object, ...]:
+    """Return a row of a table of round trips, which has no room for two columns a way."""
+    ways: list[tuple[str, str]] = []
+    for way in ways_of(trip):
+        times = f"{_leaves(way, day)} → {_arrives(way)}"
+        ways.append((times, f"{hours_of(way.travel_time)} {way.company.name}"))
+    return (*ways, money(trip.price, trip.currency))
 
 
 def _leaves(way: Availability, day: str) -> str:
