@@ -178,7 +178,7 @@ def test_show_takes_no_beginning_of_a_reference(cli, bookings, url):
 
 def test_show_of_a_reference_names_find(cli, bookings):
     older, _ = bookings
-    assert "`ferry find` finds the id" in cli("show", older.booking_reference, code=4).err
+    assert "`ferry find` finds it" in cli("show", older.booking_reference, code=4).err
 
 
 # ---- The journal ------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_list_of_a_reference_expects_an_id(run, ferry, booked):
 
 def test_show_of_a_reference_expects_an_id(cli, ferry, booked):
     reference = ferry.bookings.get(booked).booking_reference
-    assert "not a booking's reference" in cli("show", reference, code=4).err
+    assert "not a reference" in cli("show", reference, code=4).err
 
 
 @pytest.fixture

@@ -127,6 +127,14 @@ def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, at_terminal, tmp_path
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
 
+def test_wrapped_hint_stays_indented(at_terminal):
+    with at_terminal("ports", size=(30, 60), FERRY_TOKEN="wrong") as person:
+        lines = person.finish(4).splitlines()
+    hint = lines[next(index for index, line in enumerate(lines) if "is invalid or" in line) :]
+    assert len(hint) > 1
+    assert all(line.startswith("  ") for line in hint)
+
+
 # ---- Questions --------------------------------------------------------------------------------
 
 

@@ -75,10 +75,14 @@ def _record_by_any_name(ferry: Ferry, name: str, journal: str | None) -> Booking
             raise
         with open_journal(journal) as record:
             ids = record.newest_bookings(since=None, limit=MOST_READS)
+        number = 0
         for answer in read_bookings(ferry, ids):
-            if answer.value is not None and has_number(answer.value, name):
-                return answer.value
-        warn(f"none of the newest {count(len(ids), 'booking')} on record has this reference")
+            if answer.value is not None:
+                number += 1
+                if has_number(answer.value, name):
+                    return answer.value
+        if number:
+            warn(f"none of the newest {count(number, 'booking')} on record has this reference")
         raise
 
 

@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Final, NamedTuple
 
 import typer
+from rich.padding import Padding
 from rich.text import Text
 
 from ferry_sdk._engine.safety import SAFETY
@@ -208,7 +209,9 @@ def _print_error(failure: CommandError, *, as_json: bool) -> None:
     console = error_console()
     console.print(Text.assemble(("ferry: ", "red"), printable(str(failure))))
     if failure.hint:
-        console.print(Text.assemble("  ", printable(failure.hint)))
+        hint = Text(printable(failure.hint))
+        # Without a terminal, the padding would go on to the end of a very long line.
+        console.print(Padding(hint, (0, 0, 0, 2), expand=console.is_terminal))
 
 
 _FIELDS: Final = (
@@ -266,9 +269,7 @@ class _Hint(NamedTuple):
         )
 
 
-_ID_EXPECTED: Final = (
-    "an id is expected, not a booking's reference or a ticket's number; `ferry find` finds the id"
-)
+_ID_EXPECTED: Final = "expected an id, not a reference or a ticket number; `ferry find` finds it"
 _HINTS: Final = (
     _Hint(
         InvalidInputError,
