@@ -108,9 +108,10 @@ def _rows(choice: Choice) -> Iterator[tuple[object, ...]]:
     """Yield a row for each way."""
     ways = zip(ways_of(choice.trip), choice.fare.tariffs, choice.places, strict=True)
     for way, tariff, place in ways:
+        day = f"{way.depart_at:%a %d %b %Y}"
         yield (
             f"{way.depart_name} → {way.arrive_name}",
-            moment(way.depart_at),
+            (day, moment(way.depart_at).removeprefix(f"{day} ")),
             time_of(way.arrive_at, way.depart_at),
             (tariff.type, place.name),
             money(tariff.amount, tariff.currency),
