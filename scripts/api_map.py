@@ -1,10 +1,11 @@
-"""Write api.md, the table of docs/retries.md and that of docs/agents.md from the methods.
+"""Write api.md from the methods, and the lists in docs/ that tables of the package hold.
 
 Usage: api_map.py [--check]
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -18,10 +19,13 @@ import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
 from ferry_sdk._engine.safety import FailureKind
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
+from ferry_sdk.cli.command_table import COMMANDS
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.conditions import Until
 from ferry_sdk.resources.read_back import Recovered
+from ferry_sdk.sandbox.network.network import load_records
 from scripts.signatures import groups, methods
 
 if TYPE_CHECKING:
@@ -32,8 +36,16 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "api.md"
 RETRIES = ROOT / "docs" / "retries.md"
 AGENTS = ROOT / "docs" / "agents.md"
+ASSUMED = ROOT / "docs" / "assumptions.md"
+COMMAND_LINE = ROOT / "docs" / "cli.md"
+TESTING = ROOT / "docs" / "local-service" / "testing.md"
 SAFETY_HEAD = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
 TOOLS_HEAD = "| Set | Tools that read | Tools that write, with `writes=True` |\n|---|---|---|\n"
+COMMANDS_HEAD = "| Command | What it does |\n|---|---|\n"
+SEEN_HEAD = "| Id | Assumed | Shown by |\n|---|---|---|\n"
+UNSEEN_HEAD = "| Id | Assumed | Why it is not seen |\n|---|---|---|\n"
+TRIALS_HEAD = "| To | What happens |\n|---|---|\n"
+JSON_HEAD = "### JSON documents\n\n"
 WIDTH = 100
 HEAD = """\
 # The API
@@ -184,19 +196,73 @@ def tool_names(tools: AbstractSet[str], *, reads: bool) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def with_table(page: Path, head: str, table: str) -> str:
-    """Return a page with the present table in place of the one with the same head."""
-    text = page.read_text(encoding="utf-8")
+def commands_table() -> str:
+    """Write the commands of the command line as a table."""
+    rows = [f"| `ferry {name}` | {command.summary} |\n" for name, command in COMMANDS.items()]
+    return COMMANDS_HEAD + "".join(rows)
+
+
+def assumptions_table(head: str, *, is_seen: bool) -> str:
+    """Write the assumptions that a check can or cannot see as a table."""
+    return head + "".join(
+        f"| `{one.id}` | {one.text} | {one.probe.replace('--book', '`--book`')} |\n"
+        for one in ASSUMPTIONS
+        if (one.probe in PROBES) is is_seen
+    )
+
+
+def trials_table() -> str:
+    """Write the trial routes of the local service as a table."""
+    routes = load_records("trial_routes.json")["routes"]
+    return TRIALS_HEAD + "".join(
+        f"| `{route['arrive']}` | {route['happens']} |\n" for route in routes
+    )
+
+
+def json_members() -> str:
+    """Write what the module of the command line's output says of its JSON, below a heading."""
+    source = (ROOT / "ferry_sdk" / "cli" / "terminal" / "output.py").read_text("utf-8")
+    documentation = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[2]
+    paragraphs = documentation.split("\n\n")
+    return JSON_HEAD + "\n\n".join(re.sub(r"\n *(?!- )", " ", one) for one in paragraphs) + "\n"
+
+
+def with_table(text: str, table: str) -> str:
+    """Return a page's text with a table in place of the one with the same head."""
+    head = "\n".join(table.split("\n")[:2]) + "\n"
     old = text[text.index(head) :].partition("\n\n")[0]
-    return text.replace(old, table.rstrip())
+    return text.replace(old.rstrip("\n"), table.rstrip("\n"))
+
+
+def with_last_section(text: str, section: str) -> str:
+    """Return a page's text with a section in place of the last one, which has the same heading."""
+    heading = section.partition("\n")[0]
+    return text[: text.index(heading)] + section
+
+
+def with_tables(page: Path, *tables: str) -> str:
+    """Return the text of a page with the present tables."""
+    text = page.read_text(encoding="utf-8")
+    for table in tables:
+        text = with_table(text, table)
+    return text
 
 
 def files() -> dict[Path, str]:
     """Return the present text of each file that this script writes."""
     return {
         PAGE: page(),
-        RETRIES: with_table(RETRIES, SAFETY_HEAD, safety_table()),
-        AGENTS: with_table(AGENTS, TOOLS_HEAD, tools_table()),
+        RETRIES: with_tables(RETRIES, safety_table()),
+        AGENTS: with_tables(AGENTS, tools_table()),
+        ASSUMED: with_tables(
+            ASSUMED,
+            assumptions_table(SEEN_HEAD, is_seen=True),
+            assumptions_table(UNSEEN_HEAD, is_seen=False),
+        ),
+        COMMAND_LINE: with_last_section(
+            with_tables(COMMAND_LINE, commands_table()), json_members()
+        ),
+        TESTING: with_tables(TESTING, trials_table()),
     }
 
 
@@ -206,7 +272,7 @@ def main(*arguments: str) -> None:
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path.name} differs from the methods; run scripts/api-map.")
+            sys.exit(f"{path.name} differs from the package; run scripts/api-map.")
 
 
 if __name__ == "__main__":
