@@ -25,19 +25,36 @@ from pydantic import BaseModel
 
 from ferry_sdk import (
     AlreadyDoneError,
+    APIError,
     AsyncFerry,
+    AuthenticationError,
+    AvailabilityError,
+    BadRequestError,
     BookingConfirmation,
+    BookingConfirmError,
     BookingCreated,
+    BookingCreateError,
+    ConflictError,
     FerryError,
     InvalidInputError,
+    JournalError,
+    NoSailingsError,
     NotFoundError,
+    OrderError,
     OutcomeUnknownError,
     Passenger,
     PenaltyExceededError,
+    PermissionDeniedError,
     PriceChangedError,
+    RateLimitError,
+    RequestTimeoutError,
     SearchPassenger,
     Selection,
+    TicketCancelError,
+    TransportError,
     Trip,
+    UnexpectedResponseError,
+    UnprocessableEntityError,
     UnresolvedWriteError,
     Vehicle,
 )
@@ -52,7 +69,6 @@ REMIND = (timedelta(days=1), timedelta(hours=2))
 logger = logging.getLogger("shop")
 
 
-# --8<-- [start:payments]
 class Payments:
     """Stands for your payment provider: put its calls into these methods.
 
@@ -80,9 +96,6 @@ class Payments:
         """Give the reserved money back; money that was taken stays, until a person refunds it."""
         if self.states.get(booking_id) == "authorised":
             self.states[booking_id] = "released"
-
-
-# --8<-- [end:payments]
 
 
 class Query(BaseModel):
@@ -150,7 +163,6 @@ Client = Annotated[AsyncFerry, Depends(client)]
 routes = APIRouter()
 
 
-# --8<-- [start:search]
 @routes.post("/trips")
 async def search(query: Query, ferry: Client) -> Found:
     """Search the trips of every company."""
@@ -173,8 +185,6 @@ async def search(query: Query, ferry: Client) -> Found:
     )
 
 
-# --8<-- [end:search]
-# --8<-- [start:hold]
 @routes.post("/bookings", status_code=201)
 async def create(
     order: Order, ferry: Client, idempotency_key: Annotated[str | None, Header()] = None
@@ -188,8 +198,6 @@ async def create(
     )
 
 
-# --8<-- [end:hold]
-# --8<-- [start:pay]
 @routes.post("/bookings/{booking_id}/payment")
 async def pay(
     booking_id: str, payment: Payment, request: Request, ferry: Client
@@ -209,15 +217,12 @@ async def pay(
         return cast("BookingConfirmation", error.result)
 
 
-# --8<-- [end:pay]
-# --8<-- [start:voucher]
 @routes.get("/tickets/{ticket_id}/voucher")
 async def voucher(ticket_id: str, ferry: Client) -> Response:
     """Return the boarding voucher; 404 while there is none. Check first whose ticket it is."""
     return Response(await ferry.tickets.read_pdf(ticket_id), media_type="application/pdf")
 
 
-# --8<-- [end:voucher]
 @routes.get("/to-ask")
 async def to_ask(request: Request) -> list[str]:
     """List the correlation ids to ask the service's support about."""
@@ -226,7 +231,6 @@ async def to_ask(request: Request) -> list[str]:
     return [entry.correlation_id for entry in entries]
 
 
-# --8<-- [start:recover]
 async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> None:
     """Read back the writes of killed processes. What remains needs a person."""
     for entry in await to_thread.run_sync(partial(journal.unresolved, older_than=spare)):
@@ -234,8 +238,6 @@ async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> N
             await ferry.recover(entry)
 
 
-# --8<-- [end:recover]
-# --8<-- [start:follow]
 async def settle(event: BookingEvent, payments: Payments) -> None:
     """Take the money of a booking with all its tickets, and give it back if there will be none.
 
@@ -263,41 +265,68 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
         await sleep_until(next_round)
 
 
-# --8<-- [end:follow]
-# --8<-- [start:errors]
-async def describe_error(_: Request, error: Exception) -> JSONResponse:
-    """Return the outcome of a failed call, and the id to ask about."""
-    assert isinstance(error, FerryError)
+STATUSES: dict[int, tuple[type[FerryError], ...]] = {
+    202: (OutcomeUnknownError,),
+    404: (NotFoundError, NoSailingsError),
+    409: (
+        AlreadyDoneError,
+        BookingConfirmError,
+        ConflictError,
+        OrderError,
+        PenaltyExceededError,
+        PriceChangedError,
+        TicketCancelError,
+        UnresolvedWriteError,
+    ),
+    422: (
+        InvalidInputError,
+        AvailabilityError,
+        BadRequestError,
+        BookingCreateError,
+        UnprocessableEntityError,
+    ),
+    500: (AuthenticationError, PermissionDeniedError),
+    503: (JournalError, RateLimitError),
+    504: (RequestTimeoutError,),
+    502: (APIError, TransportError, UnexpectedResponseError),
+}
+"""The statuses of errors; the first that has the class of an error, or a base of it, counts."""
+
+
+def status_of(error: FerryError) -> int:
+    """Return the HTTP status that says what became of a browser's request."""
+    found = (status for status, kinds in STATUSES.items() if isinstance(error, kinds))
+    return next(found, 500)
+
+
+def describe(error: FerryError) -> dict[str, str | None]:
+    """Return what a browser may know of an error: the outcome, and the id to ask about."""
     outcome, correlation_id = error.outcome, error.correlation_id
-    match error:
-        case OutcomeUnknownError():
-            status = 202  # not an error: browsers and proxies may retry after errors
-        case InvalidInputError():
-            status = 422  # an unknown place too, with what it may have meant
-        case NotFoundError():
-            status = 404
-        case PriceChangedError() | PenaltyExceededError() | AlreadyDoneError():
-            status = 409
-        case UnresolvedWriteError():  # an earlier request may have done it
-            status, outcome, correlation_id = 409, "unknown", error.entry.correlation_id
-        case _:
-            status = {"not_sent": 503, "rejected": 422, "unknown": 502}[error.outcome]
-    content = {
-        "outcome": outcome,
-        "message": "The outcome is not known." if outcome == "unknown" else str(error),
-        "correlation_id": correlation_id,
-    }
-    return JSONResponse(content, status)
+    if isinstance(error, UnresolvedWriteError):  # an earlier request may have done it
+        outcome, correlation_id = "unknown", error.entry.correlation_id
+
+    if outcome == "unknown":
+        message = "The outcome is not known."
+    elif status_of(error) in {404, 409, 422}:
+        message = str(error)
+    else:
+        message = "The service cannot answer now."
+    return {"outcome": outcome, "message": message, "correlation_id": correlation_id}
 
 
-# --8<-- [end:errors]
-# --8<-- [start:app]
+async def answer_error(_: Request, error: Exception) -> JSONResponse:
+    """Answer with the status and the description of an error."""
+    assert isinstance(error, FerryError)
+    return JSONResponse(describe(error), status_of(error))
+
+
 def create_app(
     journal_url: str = "sqlite:///ferry.db",
     *,
     payments: Payments | None = None,
     token: str | None = None,
     base_url: str | None = None,
+    route_cache: str | Path | None = "routes",
     spare: float = 2 * LONGEST_CALL,
 ) -> FastAPI:
     """Return the application. Its client is configured by arguments or the environment.
@@ -307,6 +336,7 @@ def create_app(
         payments: The payment provider.
         token: The service's token.
         base_url: The service's address.
+        route_cache: A folder that keeps who sails where across starts.
         spare: Seconds. Newer writes are not recovered, because they may still be in progress.
     """
 
@@ -315,10 +345,16 @@ def create_app(
         with Journal(journal_url) as journal:
             async with (
                 AsyncFerry(
-                    token, base_url=base_url, deadline=LONGEST_CALL, journal=journal
+                    token,
+                    base_url=base_url,
+                    deadline=LONGEST_CALL,
+                    journal=journal,
+                    route_cache=route_cache,
                 ) as ferry,
                 create_task_group() as tasks,
             ):
+                with suppress(FerryError):  # the first search reads them again
+                    await ferry.routes.find()
                 provider = payments or Payments()
                 app.state.ferry, app.state.journal = ferry, journal
                 app.state.payments, app.state.spare = provider, spare
@@ -328,14 +364,18 @@ def create_app(
 
     app = FastAPI(title="Bookings", lifespan=lifespan)
     app.include_router(routes)
-    app.add_exception_handler(FerryError, describe_error)
+    app.add_exception_handler(FerryError, answer_error)
     return app
 
 
-# --8<-- [end:app]
-async def main(sandbox: Sandbox, journal_url: str) -> None:
+async def main(sandbox: Sandbox, folder: Path) -> None:
     """Order as a browser does, and lose a reply."""
-    app = create_app(journal_url, token=sandbox.token, base_url=sandbox.base_url)
+    app = create_app(
+        f"sqlite:///{folder / 'ferry.db'}",
+        token=sandbox.token,
+        base_url=sandbox.base_url,
+        route_cache=folder / "routes",
+    )
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://shop") as browser,
@@ -387,4 +427,4 @@ async def main(sandbox: Sandbox, journal_url: str) -> None:
 
 if __name__ == "__main__":
     with Sandbox() as service, tempfile.TemporaryDirectory() as folder:
-        asyncio.run(main(service, f"sqlite:///{Path(folder) / 'ferry.db'}"))
+        asyncio.run(main(service, Path(folder)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 from functools import cache, partial
@@ -18,12 +17,8 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetExtension
 
-from ferry_sdk.cli.command_table import COMMANDS
-from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
-from ferry_sdk.sandbox.network.network import load_records
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from griffe import Object
     from mkdocs.config.defaults import MkDocsConfig
@@ -37,10 +32,8 @@ NAME = re.compile(r"^::: (.+)$(?!\n +options:)", re.MULTILINE)
 """A name whose docstring the reference shows, without options."""
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
-"""A line that links to a program, or to a part of one: the site shows the program there."""
-LIST = re.compile(r"^\[[^\]]+\]\((?:\.\./)+ferry_sdk/(\S+)\)$", re.MULTILINE)
-"""A line that links to a list in the source: the site shows the list there."""
+PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))\)$", re.MULTILINE)
+"""A line that links to a program: the site shows the program there."""
 FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 ADDRESS = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
 """Where a link leads within the site."""
@@ -82,8 +75,7 @@ def pages_of(item: StructureItem) -> Iterator[Page]:
 
 def on_page_markdown(text: str, page: Page, **_: object) -> str:
     """Put the programs into a page, describe it, and keep it with its docstrings."""
-    text = LIST.sub(lambda found: LISTS[found[1]](), PROGRAM.sub(program, text))
-    text = text.replace(CHANGELOG, '--8<-- "CHANGELOG.md"')
+    text = PROGRAM.sub(program, text).replace(CHANGELOG, '--8<-- "CHANGELOG.md"')
     snippets = Markdown(
         extensions=[SnippetExtension(base_path=[str(ROOT)], check_paths=True)]
     ).preprocessors["snippet"]
@@ -104,52 +96,9 @@ def with_options(found: re.Match[str], level: int) -> str:
 
 
 def program(found: re.Match[str]) -> str:
-    """Return the block that includes a program, or a part of it."""
-    path, name, part = found.groups()
-    return f'```{{.python title="{name}"}}\n--8<-- "{path}{f":{part}" if part else ""}"\n```'
-
-
-def assumption_table(last: str, *, seen: bool) -> str:
-    """Return the assumptions that a check can or cannot see."""
-    return "\n".join(
-        [f"| Id | Assumed | {last} |", "|---|---|---|"]
-        + [
-            f"| `{one.id}` | {one.text} | {one.probe.replace('--book', '`--book`')} |"
-            for one in ASSUMPTIONS
-            if (one.probe in PROBES) is seen
-        ]
-    )
-
-
-def command_table() -> str:
-    """Return the commands of the command line."""
-    rows = [f"| `ferry {name}` | {command.summary} |" for name, command in COMMANDS.items()]
-    return "\n".join(["| Command | What it does |", "|---|---|", *rows])
-
-
-def json_members() -> str:
-    """Return what the module of the command line's output says of its JSON."""
-    source = (ROOT / "ferry_sdk" / "cli" / "terminal" / "output.py").read_text("utf-8")
-    return (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[2]
-
-
-def trial_table() -> str:
-    """Return the trial routes of the local service."""
-    routes = load_records("trial_routes.json")["routes"]
-    rows = [f"| `{route['arrive']}` | {route['happens']} |" for route in routes]
-    return "\n".join(["| To | What happens |", "|---|---|", *rows])
-
-
-LISTS: dict[str, Callable[[], str]] = {
-    "cli/command_table.py": command_table,
-    "cli/terminal/output.py": json_members,
-    "conformance/assumptions.py#seen": partial(assumption_table, "Shown by", seen=True),
-    "conformance/assumptions.py#unseen": partial(
-        assumption_table, "Why it is not seen", seen=False
-    ),
-    "sandbox/network/data/trial_routes.json": trial_table,
-}
-"""The lists that pages link to, by the file and the part of it."""
+    """Return the block that includes a program."""
+    path, name = found.groups()
+    return f'```{{.python title="{name}"}}\n--8<-- "{path}"\n```'
 
 
 def first_sentence(text: str) -> str:

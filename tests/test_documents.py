@@ -138,6 +138,14 @@ def test_code_that_is_not_run_compiles():
             compile(source, f"{page.name}: {title}", "exec")
 
 
+def test_parts_of_examples_are_as_in_their_files():
+    for page in PAGES:
+        for title, source in NOT_INSTALLED.findall(page.read_text("utf-8")):
+            example = ROOT / "examples" / title
+            if example.exists():
+                assert source in example.read_text("utf-8"), f"{page.name}: {title}"
+
+
 def links_of(page):
     """Return the files that a page links to."""
     links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8"))

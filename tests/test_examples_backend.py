@@ -23,8 +23,9 @@ SERVE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import backend, uvicorn
-app = backend.create_app(sys.argv[2], token=sys.argv[3], base_url=sys.argv[4])
-uvicorn.run(app, fd=int(sys.argv[5]), log_level="error")
+url, token, base_url, folder, door = sys.argv[2:]
+app = backend.create_app(url, token=token, base_url=base_url, route_cache=folder)
+uvicorn.run(app, fd=int(door), log_level="error")
 """
 PATIENCE = 30.0
 
@@ -45,7 +46,8 @@ def visit(monkeypatch, ferry_sandbox, url):
     def run(steps, payments=None):
         async def main():
             service = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
-            app = backend.create_app(url, payments=payments, spare=0, **service)
+            options = {"payments": payments, "route_cache": None, "spare": 0}
+            app = backend.create_app(url, **options, **service)
             transport = httpx.ASGITransport(app)
             async with (
                 app.router.lifespan_context(app),
@@ -278,8 +280,8 @@ def test_lapsed_booking_releases_the_money(visit, ferry_sandbox, payments):
 @pytest.mark.parametrize(
     ("kind", "details", "status"),
     [
-        pytest.param("rate_limited", {"retry_after": 3600}, 422, id="rate limited"),
-        pytest.param("not_acceptable", {}, 422, id="not acceptable"),
+        pytest.param("rate_limited", {"retry_after": 3600}, 503, id="rate limited"),
+        pytest.param("not_acceptable", {}, 502, id="not acceptable"),
         pytest.param("server_error", {}, 202, id="unknown"),
     ],
 )
@@ -294,11 +296,11 @@ def test_failure_names_no_traveller(visit, ferry_sandbox, kind, details, status)
     visit(steps)
 
 
-def test_killed_confirmation_is_recovered(visit, ferry_sandbox, url, payments):
+def test_killed_confirmation_is_recovered(visit, ferry_sandbox, url, payments, tmp_path):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-c", SERVE, str(EXAMPLES), url, ferry_sandbox.token]
-        command += [ferry_sandbox.base_url, str(door.fileno())]
+        command += [ferry_sandbox.base_url, str(tmp_path / "routes"), str(door.fileno())]
         process = start(command, pass_fds=[door.fileno()])
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
     try:

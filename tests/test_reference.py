@@ -363,6 +363,8 @@ def search(index):
         ("town", "search"),
         ("FastAPI", "web-servers"),
         ("Django", "web-servers"),
+        ("Flask", "web-servers"),
+        ("prefork", "web-servers"),
         ("Celery", "web-servers"),
         ("cron", "web-servers"),
         ("webhooks", "after-the-sale"),

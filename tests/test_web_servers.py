@@ -1,0 +1,211 @@
+"""The page about web servers: its table of errors, and its files in a server of two processes."""
+
+import os
+import re
+import signal
+import socket
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from types import ModuleType
+
+import httpx
+import pytest
+
+import ferry_sdk
+from ferry_sdk import FerryError
+from tests.support import blocks
+from tests.support.blocks import ROOT, TO_SAVE
+from tests.support.processes import start
+from tests.support.trip import DAY
+from tests.test_errors import FAMILY, filled
+
+PAGE = (ROOT / "docs" / "web-servers.md").read_text("utf-8")
+SAVED = {block.title: block for block in TO_SAVE}
+ANSWERS = SAVED["answers.py"].source
+ROW = re.compile(r"^\| (\d{3}) \| ([^|]+) \|", re.MULTILINE)
+ROWS = [
+    (name, int(status)) for status, names in ROW.findall(PAGE) for name in re.findall(r"\w+", names)
+]
+"""The classes in the table of errors, each with its status."""
+PATIENCE = 30.0
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """The page's module about errors."""
+    module = ModuleType("answers")
+    exec(ANSWERS, vars(module))  # noqa: S102 -- the page's own code
+    return module
+
+
+def test_table_of_statuses_has_every_error_once():
+    assert Counter(name for name, _ in ROWS) == Counter(kind.__name__ for kind in FAMILY)
+
+
+@pytest.mark.parametrize(("name", "status"), ROWS, ids=[name for name, _ in ROWS])
+def test_error_has_the_status_of_the_table(answers, name, status):
+    assert answers.status_of(filled(getattr(ferry_sdk, name))) == status
+
+
+@pytest.mark.parametrize("kind", FAMILY, ids=lambda kind: kind.__name__)
+def test_description_of_an_error_names_no_traveller(answers, kind):
+    assert "Okonkwo" not in str(answers.describe(filled(kind)))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "message"),
+    [
+        ("unknown", "The outcome is not known."),
+        ("not_sent", "The service cannot answer now."),
+    ],
+)
+def test_failure_of_the_server_hides_its_message(answers, outcome, message):
+    error = FerryError("the token is wrong", outcome=outcome)
+    assert answers.describe(error)["message"] == message
+
+
+def test_shop_answers_by_the_same_functions():
+    _, table, functions = ANSWERS.partition("STATUSES: ")
+    assert table + functions in (ROOT / "examples" / "backend.py").read_text("utf-8")
+
+
+WSGI = """
+import os
+from pathlib import Path
+
+from ferry_sdk import Ferry
+from flask_shop import create_app
+from metrics import metrics, observe
+
+with Path("loads").open("a", encoding="utf-8") as loads:
+    print(os.getpid(), file=loads)
+
+shop = create_app(Ferry(event_hooks={"outcome": [observe]}, label="agency-7", route_cache="routes"))
+shop.add_url_rule("/metrics", view_func=metrics)
+
+
+@shop.after_request
+def name_process(reply):
+    reply.headers["X-Worker"] = str(os.getpid())
+    return reply
+"""
+"""The shop of one page with the metrics of another one; its replies name its process."""
+SEARCH = f"/trips/Tarifa/MATNG/{DAY}"
+CALLS = re.compile(
+    r'^ferry_call_seconds_count\{account="agency-7",operation="availability.search",.*\} (.+)$',
+    re.MULTILINE,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of the server, with the files of the pages."""
+    saved = [SAVED[name] for name in ("answers.py", "flask_shop.py", "metrics.py")]
+    blocks.save(saved, tmp_path)
+    (tmp_path / "wsgi.py").write_text(WSGI, encoding="utf-8")
+    return tmp_path
+
+
+class Server:
+    """A server of two processes, and a browser.
+
+    Attributes:
+        folder: The folder in which it runs.
+        ids: The ids of the requests that were answered, by the process that answered.
+    """
+
+    def __init__(self, folder, address):
+        self.folder = folder
+        self.ids = {}
+        self._address = address
+
+    def get(self, path, request_id="req-0"):
+        """Return the reply to a request on a connection of its own."""
+        headers = {"X-Request-ID": request_id}
+        reply = httpx.get(
+            self._address + path, headers=headers, timeout=PATIENCE, trust_env=False
+        ).raise_for_status()
+        self.ids.setdefault(reply.headers["X-Worker"], []).append(request_id)
+        return reply
+
+    def search_in_both_processes(self):
+        """Search until both processes have answered."""
+        until = time.monotonic() + PATIENCE
+        while len(self.ids) < 2:
+            assert time.monotonic() < until
+            self.get(SEARCH, f"req-{time.monotonic_ns()}")
+
+    def loads(self):
+        """Return the processes that have loaded the application."""
+        return (self.folder / "loads").read_text("utf-8").split()
+
+
+@contextmanager
+def serving(folder, sandbox, *options):
+    """Run gunicorn with two processes."""
+    pytest.importorskip("gunicorn", reason="gunicorn is for Unix")
+    counts = folder / "counts"
+    counts.mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        "FERRY_TOKEN": sandbox.token,
+        "FERRY_BASE_URL": sandbox.base_url,
+        "PROMETHEUS_MULTIPROC_DIR": str(counts),
+    }
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--log-level", "error"]
+        command += ["--bind", f"fd://{door.fileno()}", *options, "wsgi:shop"]
+        process = start(command, cwd=folder, env=environment, pass_fds=[door.fileno()], new=True)
+        server = Server(folder, f"http://127.0.0.1:{door.getsockname()[1]}")
+    try:
+        server.search_in_both_processes()
+        yield server
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+
+
+@pytest.fixture
+def preloaded(folder, ferry_sandbox):
+    """A server that has loaded the application before it started its processes."""
+    with serving(folder, ferry_sandbox, "--preload") as server:
+        yield server
+
+
+def catalogues_read(sandbox):
+    """Return how many requests for catalogues the service has had."""
+    requests = sandbox.counters.requests
+    return sum(requests.values()) - requests["availability.search"]
+
+
+def test_preloaded_application_is_loaded_once(preloaded):
+    (process,) = preloaded.loads()
+    assert process not in preloaded.ids
+
+
+def test_processes_share_the_routes_read_before_them(preloaded, ferry_sandbox):
+    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+    assert ferry_sandbox.counters.requests["mcp.companies"] == 1
+
+
+def test_calls_in_both_processes_have_the_requests_id(preloaded, ferry_sandbox):
+    for ids in preloaded.ids.values():
+        calls = ferry_sandbox.request_log.entries(ids[0])
+        assert {call.operation for call in calls} == {"availability.search"}
+
+
+def test_metrics_count_the_calls_of_both_processes(preloaded, ferry_sandbox):
+    counts = CALLS.findall(preloaded.get("/metrics").text)
+    assert sum(map(float, counts)) == ferry_sandbox.counters.requests["availability.search"]
+
+
+def test_next_start_reads_no_catalogue(folder, ferry_sandbox):
+    with serving(folder, ferry_sandbox) as server:
+        assert {*server.loads()} == {*server.ids}
+    read = catalogues_read(ferry_sandbox)
+    assert read > 60
+    with serving(folder, ferry_sandbox) as server:
+        assert len(server.loads()) == 4
+    assert catalogues_read(ferry_sandbox) == read
