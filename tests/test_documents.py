@@ -127,6 +127,12 @@ def test_first_booking_shows_its_ticket(page):
     assert "PRESALE" not in first
 
 
+@pytest.mark.parametrize("door", ["examples/shop.md", "agents.md", "notebooks.md", "cli.md"])
+def test_home_page_leads_each_reader_to_a_page(door):
+    home = (ROOT / "docs" / "index.md").read_text("utf-8")
+    assert re.search(rf"^\[\*\*[^*]+\*\*\n[^\n]+\.\]\({door}\)$", home, re.MULTILINE)
+
+
 def test_pages_show_no_directives():
     directive = re.compile(r'^ *(-+8<-+|=== ")|=== "Sync"', re.MULTILINE)
     assert [page for page in PAGES if directive.search(page.read_text("utf-8"))] == []
