@@ -1,0 +1,141 @@
+"""The page for those who come from plain httpx: its table of endpoints, and what bites there."""
+
+import re
+
+import httpx
+import pytest
+
+from ferry_sdk import Ferry
+from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk.sandbox.operations import ENDPOINTS, RESOURCES, TOOLS
+from tests.support.blocks import ROOT
+from tests.support.trip import search_arguments
+
+PAGE = (ROOT / "docs" / "migration.md").read_text("utf-8")
+ROWS = {
+    name: (method, path, bites)
+    for method, path, name, bites in re.findall(
+        r"^\| `(GET|POST) (\S+)` \| `([\w.]+)` \| (.+) \|$", PAGE, re.MULTILINE
+    )
+}
+"""The rows of the table by the name of the method."""
+BY_NAME = {endpoint.name: endpoint for endpoint in ENDPOINTS}
+EACH_PASSENGER = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}
+QUERY = {name: str(value) for name, value in search_arguments().items() if name != "passengers"}
+every_row = pytest.mark.parametrize("name", ROWS)
+
+
+@pytest.fixture
+def browser(ferry_sandbox):
+    """A client of plain HTTP."""
+    headers = {"Authorization": f"Bearer {ferry_sandbox.token}", "Accept": "application/json"}
+    with httpx.Client(base_url=ferry_sandbox.base_url, headers=headers, trust_env=False) as browser:
+        yield browser
+
+
+@pytest.fixture
+def availability(browser):
+    """The answer to a search of plain HTTP."""
+    body = {"request": QUERY, "passengers": [EACH_PASSENGER]}
+    return browser.post("/api/availability", json=body).raise_for_status().json()
+
+
+@pytest.fixture
+def order(availability):
+    """A body that books the first offer."""
+    first = availability[0]
+    chosen = {
+        "availability_id": first["id"],
+        "tariff_id": first["tariffs"][0]["id"],
+        "place_id": first["places"][0]["id"],
+    }
+    ana = {"order": 1, "type": "Adult", "gender": "F", "age": 34}
+    names = {"first_name": "Ana", "last_name": "Nuñez"}
+    return {"availabilities": [chosen], "passengers": [ana | names]}
+
+
+def test_table_has_every_endpoint():
+    assert ROWS.keys() == BY_NAME.keys()
+
+
+@every_row
+def test_row_has_the_endpoint_of_its_method(name):
+    endpoint = BY_NAME[name]
+    assert ROWS[name][:2] == (endpoint.method, endpoint.path)
+
+
+@every_row
+def test_post_that_only_reads_is_marked(name):
+    method, _, bites = ROWS[name]
+    is_search = name == "availability.search"
+    assert ("only reads" in bites) == (method == "POST" and SAFETY[name].is_read and not is_search)
+
+
+@every_row
+def test_row_names_the_required_id_of_the_body(name):
+    method, _, bites = ROWS[name]
+    required = [
+        field
+        for field, one in BY_NAME[name].arguments.model_fields.items()
+        if one.is_required() and field.endswith("id")
+    ]
+    if method == "POST" and "{id}" not in BY_NAME[name].path:
+        assert [field for field in required if f"`{field}`" not in bites] == []
+
+
+@every_row
+def test_methods_in_a_row_exist(name, ferry_sandbox):
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        for group, method in re.findall(r"`(\w+)\.(\w+)`", ROWS[name][2]):
+            assert callable(getattr(getattr(ferry, group), method))
+
+
+def test_tool_is_a_method_of_its_name():
+    names = {tool: f"mcp.{tool}" for tool in TOOLS}
+    assert names == {tool: operation.name for tool, operation in TOOLS.items()}
+
+
+def test_resource_is_a_method_of_its_name():
+    names = {uri: f"mcp.{uri.rpartition('/')[2].replace('-', '_')}" for uri in RESOURCES}
+    assert names == {uri: operation.name for uri, operation in RESOURCES.items()}
+
+
+@pytest.mark.parametrize("missing", ["order", "param"])
+def test_search_needs_of_each_passenger(browser, missing):
+    passenger = {name: value for name, value in EACH_PASSENGER.items() if name != missing}
+    reply = browser.post("/api/availability", json={"request": QUERY, "passengers": [passenger]})
+    assert (reply.status_code, reply.json()["field"]) == (422, f"passengers[0].{missing}")
+
+
+def test_cheapest_tariff_may_be_a_presale(browser):
+    query = search_arguments(company="BALEARIA", depart="ESALG", arrive="ESCEU")
+    request = {name: str(value) for name, value in query.items() if name != "passengers"}
+    body = {"request": request, "passengers": [EACH_PASSENGER]}
+    sailing = browser.post("/api/availability", json=body).json()[0]
+    assert min(sailing["tariffs"], key=lambda tariff: tariff["amount"])["type"] == "Presale"
+
+
+def test_booking_has_other_words_for_gender(browser, order):
+    order["passengers"][0]["gender"] = "Female"
+    reply = browser.post("/api/booking", json=order)
+    assert (reply.status_code, reply.json()["field"]) == (422, "passengers[0].gender")
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "field"),
+    [
+        pytest.param("booking/confirm", "booking_id", "id", id="confirm"),
+        pytest.param("booking/cancel-fee", "booking_id", "id", id="fee"),
+        pytest.param("booking/cancel", "id", "booking_id", id="cancel"),
+        pytest.param("ticket/cancel", "id", "ticket_id", id="ticket"),
+    ],
+)
+def test_id_has_another_name_in_each_body(browser, order, path, wrong, field):
+    booking = browser.post("/api/booking", json=order).raise_for_status().json()
+    reply = browser.post(f"/api/{path}", json={wrong: booking["booking_id"]})
+    assert (reply.status_code, reply.json()["field"]) == (422, field)
+
+
+@pytest.mark.parametrize("path", ["journey", "departure"])
+def test_catalogue_of_a_post_refuses_a_get(browser, path):
+    assert browser.get(f"/api/{path}").status_code == 405
