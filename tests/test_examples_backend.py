@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from ferry_sdk.journal import Journal
+from ferry_sdk.planning import catalogues
 from tests.support.processes import start
 from tests.support.routes import know_routes
 from tests.support.trip import DAY
@@ -137,6 +138,17 @@ def test_unknown_name_is_a_422(visit, wrong, named):
         reply = await browser.post("/trips", json={**FAMILY, **wrong})
         assert reply.status_code == 422
         assert named in reply.json()["message"]
+
+    visit(steps)
+
+
+def test_routes_are_read_before_the_first_customer(visit, ferry_sandbox):
+    catalogues.clear_cache()
+
+    async def steps(browser):
+        assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+        await browser.post("/trips", json=FAMILY)
+        assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
 
     visit(steps)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -15,10 +16,13 @@ import pytest
 
 import ferry_sdk
 from ferry_sdk import FerryError
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox import Sandbox
 from tests.support import blocks
 from tests.support.blocks import ROOT, TO_SAVE
 from tests.support.processes import start
-from tests.support.trip import DAY
+from tests.support.tiers import LONG
+from tests.support.trip import DAY, NOW
 from tests.test_errors import FAMILY, filled
 
 PAGE = (ROOT / "docs" / "web-servers.md").read_text("utf-8")
@@ -75,15 +79,27 @@ WSGI = """
 import os
 from pathlib import Path
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, Traveller
+from ferry_sdk.journal import Journal
 from flask_shop import create_app
 from metrics import metrics, observe
 
 with Path("loads").open("a", encoding="utf-8") as loads:
     print(os.getpid(), file=loads)
 
-shop = create_app(Ferry(event_hooks={"outcome": [observe]}, label="agency-7", route_cache="routes"))
+journal = Journal("sqlite:///ferry.db")
+ferry = Ferry(
+    event_hooks={"outcome": [observe]}, journal=journal, label="agency-7", route_cache="routes"
+)
+shop = create_app(ferry)
 shop.add_url_rule("/metrics", view_func=metrics)
+
+
+@shop.get("/book/<day>")
+def book(day):
+    ana = Traveller(first_name="Ana", last_name="Nuñez", gender="Female", birth_date="2010-05-04")
+    trip = ferry.trips.search("Tarifa", "MATNG", on=day, passengers=[ana])[0]
+    return ferry.bookings.create(availabilities=trip.select(), passengers=[ana]).booking_id
 
 
 @shop.after_request
@@ -99,13 +115,14 @@ CALLS = re.compile(
 )
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """The folder of the server, with the files of the pages."""
+    folder = tmp_path_factory.mktemp("server")
     saved = [SAVED[name] for name in ("answers.py", "flask_shop.py", "metrics.py")]
-    blocks.save(saved, tmp_path)
-    (tmp_path / "wsgi.py").write_text(WSGI, encoding="utf-8")
-    return tmp_path
+    blocks.save(saved, folder)
+    (folder / "wsgi.py").write_text(WSGI, encoding="utf-8")
+    return folder
 
 
 class Server:
@@ -130,12 +147,15 @@ class Server:
         self.ids.setdefault(reply.headers["X-Worker"], []).append(request_id)
         return reply
 
-    def search_in_both_processes(self):
-        """Search until both processes have answered."""
+    def ask_both_processes(self, path):
+        """Repeat a request until both processes have answered; return the replies."""
         until = time.monotonic() + PATIENCE
+        self.ids.clear()
+        replies = []
         while len(self.ids) < 2:
             assert time.monotonic() < until
-            self.get(SEARCH, f"req-{time.monotonic_ns()}")
+            replies.append(self.get(path, f"req-{time.monotonic_ns()}"))
+        return replies
 
     def loads(self):
         """Return the processes that have loaded the application."""
@@ -147,7 +167,8 @@ def serving(folder, sandbox, *options):
     """Run gunicorn with two processes."""
     pytest.importorskip("gunicorn", reason="gunicorn is for Unix")
     counts = folder / "counts"
-    counts.mkdir(exist_ok=True)
+    shutil.rmtree(counts, ignore_errors=True)
+    counts.mkdir()
     environment = {
         **os.environ,
         "FERRY_TOKEN": sandbox.token,
@@ -160,17 +181,24 @@ def serving(folder, sandbox, *options):
         process = start(command, cwd=folder, env=environment, pass_fds=[door.fileno()], new=True)
         server = Server(folder, f"http://127.0.0.1:{door.getsockname()[1]}")
     try:
-        server.search_in_both_processes()
+        server.ask_both_processes(SEARCH)
         yield server
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)
 
 
-@pytest.fixture
-def preloaded(folder, ferry_sandbox):
+@pytest.fixture(scope="module")
+def service():
+    """The local service of the server."""
+    with Sandbox(now=NOW) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def preloaded(folder, service):
     """A server that has loaded the application before it started its processes."""
-    with serving(folder, ferry_sandbox, "--preload") as server:
+    with serving(folder, service, "--preload") as server:
         yield server
 
 
@@ -185,23 +213,36 @@ def test_preloaded_application_is_loaded_once(preloaded):
     assert process not in preloaded.ids
 
 
-def test_processes_share_the_routes_read_before_them(preloaded, ferry_sandbox):
-    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
-    assert ferry_sandbox.counters.requests["mcp.companies"] == 1
+@pytest.mark.usefixtures("preloaded")
+def test_processes_share_the_routes_read_before_them(service):
+    assert service.counters.requests["catalogue.journeys"] == 1
+    assert service.counters.requests["mcp.companies"] == 1
 
 
-def test_calls_in_both_processes_have_the_requests_id(preloaded, ferry_sandbox):
+def test_calls_in_both_processes_have_the_requests_id(preloaded, service):
+    preloaded.ask_both_processes(SEARCH)
     for ids in preloaded.ids.values():
-        calls = ferry_sandbox.request_log.entries(ids[0])
+        calls = service.request_log.entries(ids[0])
         assert {call.operation for call in calls} == {"availability.search"}
 
 
-def test_metrics_count_the_calls_of_both_processes(preloaded, ferry_sandbox):
+def test_metrics_count_the_calls_of_both_processes(preloaded, service):
     counts = CALLS.findall(preloaded.get("/metrics").text)
-    assert sum(map(float, counts)) == ferry_sandbox.counters.requests["availability.search"]
+    assert sum(map(float, counts)) == service.counters.requests["availability.search"]
 
 
-def test_next_start_reads_no_catalogue(folder, ferry_sandbox):
+def test_both_processes_write_the_journal(preloaded):
+    replies = preloaded.ask_both_processes(f"/book/{DAY}")
+    with Journal(f"sqlite:///{preloaded.folder / 'ferry.db'}") as journal:
+        entries = journal.entries()
+        assert {entry.state for entry in entries} == {"done"}
+        assert len(entries) == len(replies)
+
+
+@LONG
+def test_next_start_reads_no_catalogue(ferry_sandbox, folder):
+    shutil.rmtree(folder / "routes", ignore_errors=True)
+    (folder / "loads").unlink(missing_ok=True)
     with serving(folder, ferry_sandbox) as server:
         assert {*server.loads()} == {*server.ids}
     read = catalogues_read(ferry_sandbox)
