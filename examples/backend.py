@@ -353,8 +353,9 @@ def create_app(
                 ) as ferry,
                 create_task_group() as tasks,
             ):
-                with suppress(FerryError):  # the first search reads them again
+                with suppress(FerryError):  # the first search tries again
                     await ferry.routes.find()
+                    await ferry.places.find("Genoa")  # reads the names of all ports
                 provider = payments or Payments()
                 app.state.ferry, app.state.journal = ferry, journal
                 app.state.payments, app.state.spare = provider, spare

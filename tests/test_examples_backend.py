@@ -146,9 +146,12 @@ def test_routes_are_read_before_the_first_customer(visit, ferry_sandbox):
     catalogues.clear_cache()
 
     async def steps(browser):
-        assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+        before = ferry_sandbox.counters.requests
+        assert before["catalogue.journeys"] == 1
         await browser.post("/trips", json=FAMILY)
-        assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+        after = ferry_sandbox.counters.requests
+        assert after["catalogue.journeys"] == 1
+        assert after["catalogue.ports"] == before["catalogue.ports"]
 
     visit(steps)
 
