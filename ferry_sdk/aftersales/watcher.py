@@ -25,6 +25,7 @@ from ferry_sdk._engine.effects import Flow, Item, Sleep, Steps
 from ferry_sdk._engine.http import RawResponse, parse_date
 from ferry_sdk._engine.retry import failure_kind
 from ferry_sdk._engine.validation import seconds as check_seconds
+from ferry_sdk._runtime.values import is_iterable, is_text
 from ferry_sdk._transport.streams import stream, stream_async
 from ferry_sdk.aftersales.departures import (
     AT_REST,
@@ -517,7 +518,7 @@ def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:
     Raises:
         InvalidInputError: The bookings are no list, or one is neither a booking nor an id.
     """
-    if isinstance(bookings, str | bytes) or not isinstance(bookings, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+    if isinstance(bookings, str | bytes) or not is_iterable(bookings):
         raise InvalidInputError("expected a list of bookings or ids", field="bookings")
     for index, booking in enumerate(bookings):
         if isinstance(booking, Booking | BookingCreated):
@@ -527,9 +528,8 @@ def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:
 
 
 def _check_until(until: object) -> Until:
-    for value in get_args(Until):
-        if until == value:
-            return cast("Until", value)
+    if is_text(until, *get_args(Until)):
+        return cast("Until", until)
     raise InvalidInputError("expected rest or departure", field="until")
 
 
@@ -539,9 +539,9 @@ def _check_leads(remind: object, *, until_departure: bool) -> Iterator[timedelta
     Raises:
         InvalidInputError: They are no leads, or the watch ends before a departure.
     """
-    if isinstance(remind, str | bytes) or not isinstance(remind, Iterable):
+    if isinstance(remind, str | bytes) or not is_iterable(remind):
         raise InvalidInputError("expected a list of timedeltas", field="remind")
-    for index, lead in enumerate(cast("Iterable[object]", remind)):
+    for index, lead in enumerate(remind):
         if not until_departure:
             raise InvalidInputError('requires until="departure"', field="remind")
         yield _check_lead(lead, f"remind[{index}]")

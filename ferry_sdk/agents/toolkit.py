@@ -23,6 +23,7 @@ import anyio
 
 from ferry_sdk import orders
 from ferry_sdk._engine.effects import drive, drive_async
+from ferry_sdk._runtime.values import is_a
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
 from ferry_sdk.agents.policy.approval import ApprovalRequest
@@ -408,7 +409,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
 
 
 def _is_aware(moment: object) -> bool:
-    return isinstance(moment, datetime) and moment.utcoffset() is not None
+    return is_a(moment, datetime) and moment.utcoffset() is not None
 
 
 def _refuse_async_function(setting: str, function: object) -> None:

@@ -16,13 +16,13 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from inspect import cleandoc
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ferry_sdk._runtime.docstrings import docstring_of
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.cli.command_table import COMMANDS
 
@@ -62,7 +62,7 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
 
 def _help_of(function: Callable[..., object]) -> str:
     """Return a docstring with each paragraph on one line, so that the terminal wraps it."""
-    paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+    paragraphs = docstring_of(function).split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
@@ -170,12 +170,14 @@ _VERSION = typer.Option(
 )
 
 
-@app.callback()
-def ferry(*, version: Annotated[bool, _VERSION] = False) -> None:
+def _ferry(*, version: Annotated[bool, _VERSION] = False) -> None:
     """Search, book and cancel ferry crossings.
 
     The service's address comes from FERRY_BASE_URL, the token from FERRY_TOKEN or a file.
     """
+
+
+app.callback(help=docstring_of(_ferry))(_ferry)
 
 
 def run() -> None:

@@ -132,7 +132,7 @@ class Client(Generic[ClientTransportT_co]):
             "label": label,
         }
         options = {name: value for name, value in every_option.items() if value is not UNSET}
-        if token == settings.token.source:
+        if (callable(token) or isinstance(token, str)) and token == settings.token.source:
             del options["token"]
         elif "token" in options:  # another account, which has no right to the organisation's token
             options.setdefault("organisation_token", None)

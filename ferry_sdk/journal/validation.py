@@ -5,11 +5,11 @@ They are checked as values of any type, because callers may have no type checker
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta, timezone
 from typing import Final, get_args
 
 from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk._runtime.values import is_a
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.journal.statements import Filters
 from ferry_sdk.types import EntryState, JournalEntry
@@ -29,7 +29,8 @@ def age(older_than: object) -> timedelta:
 def _span_of(seconds: object) -> timedelta:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise InvalidInputError("expected seconds or a timedelta", field="older_than")
-    if not math.isfinite(seconds) or abs(seconds) >= timedelta.max.total_seconds():
+    # Not `isfinite` first, which converts an `int` of any size to a `float`.
+    if not abs(seconds) < timedelta.max.total_seconds():  # nor is NaN
         raise InvalidInputError("expected a duration", field="older_than")
     return timedelta(seconds=seconds)
 
@@ -95,7 +96,7 @@ def moment(value: object, field: str) -> datetime | None:
     """Return a moment in UTC, or None."""
     if value is None:
         return None
-    if not isinstance(value, datetime) or value.utcoffset() is None:
+    if not is_a(value, datetime) or value.utcoffset() is None:
         raise InvalidInputError("expected a datetime with a time zone", field=field)
     try:
         return value.astimezone(timezone.utc)

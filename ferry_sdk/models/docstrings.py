@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -11,18 +10,16 @@ from typing import Final, cast
 from pydantic import AliasChoices, BaseModel
 from pydantic.config import JsonDict
 
+from ferry_sdk._runtime.docstrings import docstring_of
+
 _SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises):$", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
 
 @cache
 def split_docstring(thing: object) -> tuple[str, Mapping[str, str]]:
-    """Return the text before the first section, and the arguments or attributes by name.
-
-    Both are empty under ``python -OO``.
-    """
-    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
-    head, *sections = _SECTION.split(text)
+    """Return the text before the first section, and the arguments or attributes by name."""
+    head, *sections = _SECTION.split(docstring_of(thing))
     titles, contents = sections[::2], sections[1::2]
 
     entries: dict[str, str] = {}

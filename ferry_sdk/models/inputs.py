@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import (
     AwareDatetime,
@@ -25,6 +25,7 @@ from typing_extensions import LiteralString, Required, TypedDict, Unpack
 
 from ferry_sdk._runtime.clock import Date
 from ferry_sdk._runtime.money import exact_amount
+from ferry_sdk._runtime.values import is_a, is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import (
     Currency,
@@ -73,7 +74,17 @@ _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]
 _Country = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$", to_upper=True)]
-_Day = Annotated[Date, PlainSerializer(date.isoformat, return_type=str)]
+
+
+def _reject_no_date(value: object) -> object:
+    if isinstance(value, date) and not is_a(value, date):
+        raise invalid("expected a date")
+    return value
+
+
+_Day = Annotated[
+    Date, BeforeValidator(_reject_no_date), PlainSerializer(date.isoformat, return_type=str)
+]
 
 PassengerTypeName = Literal["Adult", "Child", "Infant"]
 PassengerParam = Literal["A", "C", "I"]
@@ -384,10 +395,10 @@ def elements_of(
     if not isinstance(values, (list, tuple)):
         # Iterating over a model yields its fields.
         is_one = isinstance(values, str | bytes | Mapping | BaseModel)
-        if is_one or not isinstance(values, Iterable):
+        if is_one or not is_iterable(values):
             source = "" if model is None else _SOURCES[model]
             raise InvalidInputError(f"expected a list{source}", field=argument)
-        values = tuple(cast("Iterable[object]", values))
+        values = tuple(values)
     if not values and not may_be_empty:
         raise InvalidInputError("expected at least one", field=argument)
     return values  # pyright: ignore[reportUnknownVariableType] -- from a caller

@@ -17,6 +17,7 @@ from datetime import date, datetime, timedelta, timezone
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
 
+from ferry_sdk._runtime.values import is_a
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Traveller, TravellerDict, elements_of, parse_input
@@ -225,9 +226,9 @@ def parse_day(value: object, argument: str) -> date:
     Raises:
         InvalidInputError: It is none.
     """
-    if isinstance(value, datetime):
+    if is_a(value, datetime):
         return value.date()
-    if isinstance(value, date):
+    if is_a(value, date):
         return value
     if isinstance(value, str) and _DAY.fullmatch(value):
         with suppress(ValueError):

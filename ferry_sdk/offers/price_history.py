@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, overload
 from pydantic import TypeAdapter
 
 from ferry_sdk._runtime.clock import Date, Datetime
+from ferry_sdk._runtime.values import is_a
 from ferry_sdk.errors import InvalidInputError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import SearchPassenger
@@ -242,7 +243,7 @@ def _port_of(index: PlaceIndex, place: object, argument: str) -> Port | None:
 
 def _moment(value: object, argument: str) -> datetime | None:
     """Return an aware moment, or None."""
-    if value is None or (isinstance(value, datetime) and value.utcoffset() is not None):
+    if value is None or (is_a(value, datetime) and value.utcoffset() is not None):
         return value
     raise InvalidInputError("expected a datetime with a time zone", field=argument)
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple, get_args
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.validation import seconds
+from ferry_sdk._runtime.values import is_text
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
@@ -90,7 +91,8 @@ class TripRequest(ABC):
 
         whole_number(self.max_calls, "max_calls", least=1)
         whole_number(self.concurrency, "concurrency", least=1)
-        if self.reservation_type not in (None, *get_args(ReservationTypeName)):
+        kind = self.reservation_type
+        if kind is not None and not is_text(kind, *get_args(ReservationTypeName)):
             raise InvalidInputError(
                 "expected TICKET, PRESALE, OPTION or None", field="reservation_type"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
@@ -18,6 +18,7 @@ from typing_extensions import NotRequired, Required, TypedDict
 
 from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk._runtime.values import is_a, is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.inputs import Input, parse_input
@@ -53,10 +54,9 @@ def identifier(value: object, argument: str) -> str:
 
 def identifiers(values: object, argument: str) -> list[str]:
     """Return a list of valid identifiers."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes) or not is_iterable(values):
         raise InvalidInputError("expected a list of identifiers", field=argument)
-    numbered = enumerate(cast("Iterable[object]", values))
-    return [identifier(value, f"{argument}[{index}]") for index, value in numbered]
+    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(values)]
 
 
 def file_path(value: object, argument: str) -> Path:
@@ -79,7 +79,7 @@ def day(value: object, argument: str) -> str:
 
 def clock_time(value: object, argument: str) -> str:
     """Return a time of day as HH:MM."""
-    if isinstance(value, time | datetime):
+    if isinstance(value, time) or is_a(value, datetime):
         return value.strftime("%H:%M")
     if isinstance(value, str) and _TIME.fullmatch(value):
         return value
@@ -88,7 +88,7 @@ def clock_time(value: object, argument: str) -> str:
 
 def moment(value: object, argument: str) -> str:
     """Return an aware datetime in ISO 8601; a text is returned unchanged."""
-    if isinstance(value, datetime) and value.tzinfo is not None:
+    if is_a(value, datetime) and value.tzinfo is not None:
         return value.isoformat()
     if isinstance(value, str) and value:
         return value

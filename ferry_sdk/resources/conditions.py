@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.operation import Wait
+from ferry_sdk._runtime.values import is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
@@ -42,8 +43,8 @@ def _stages_of(until: object) -> list[object]:
     stages: list[object] = []
     if isinstance(until, str):
         stages = [until]
-    elif isinstance(until, Iterable):
-        stages = [*cast("Iterable[object]", until)]
+    elif is_iterable(until):
+        stages = [*until]
     if not stages or not all(isinstance(stage, str) for stage in stages):
         raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
     return stages

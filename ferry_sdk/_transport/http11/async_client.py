@@ -18,8 +18,9 @@ import httpcore
 from httpcore import AsyncNetworkStream
 
 from ferry_sdk._runtime.clock import monotonic
+from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._transport.http11 import replies
-from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
+from ferry_sdk._transport.http11.asyncio_stream import AsyncioStream, connect_tcp
 from ferry_sdk._transport.http11.client import (
     CONNECT_STEP,
     PIECE,
@@ -46,6 +47,16 @@ class AsyncConnections(AnyConnections[AsyncNetworkStream]):
     def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
         super().__init__(new_context)
         self._timer: asyncio.TimerHandle | None = None
+        self._pid = process_id()
+
+    def __del__(self) -> None:
+        # A client that nobody closed. The loops of asyncio keep the connections that they read,
+        # so they would stay open. A forked child leaves those of its parent alone.
+        if getattr(self, "_pid", None) != process_id():  # missing if __init__ was interrupted
+            return
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
+            if isinstance(stream, AsyncioStream):
+                stream.drop()
 
     async def send(self, request: PreparedRequest, **_: object) -> Response:
         """Send a request and return its reply with the body unread; httpx's options are fixed."""

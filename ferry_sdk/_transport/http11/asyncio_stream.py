@@ -26,6 +26,8 @@ from typing import Any, Final
 import anyio
 import httpcore
 
+from ferry_sdk._transport.loops import call_in_loop
+
 _AT_ONCE: Final = 64 * 1024
 """Bytes that are read at once, or written before a check whether the service reads them."""
 _MOST_UNREAD: Final = 1024 * 1024
@@ -136,6 +138,10 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         if self._timer is not None:
             self._timer.cancel()
         self._transport.abort()
+
+    def drop(self) -> None:
+        """Abort the connection from any thread, as nobody uses it any more."""
+        call_in_loop(self._loop, self.abort)
 
     async def start_tls(
         self,

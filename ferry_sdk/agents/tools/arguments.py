@@ -180,7 +180,7 @@ def model_of(
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
     own_texts = _FIELD_TEXTS.get(of, {})
     description = _TEXTS.get(name) or own_texts.get(name) or describe_field(of, name)
-    if not description:  # there are no docstrings under `python -OO`
+    if not description:  # a frozen program without docstrings may have no source either
         description = f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)

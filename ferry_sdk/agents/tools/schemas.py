@@ -166,7 +166,7 @@ def describe(thing: object) -> str:
 
 
 def describe_field(of: object, name: str) -> str:
-    """Return the description of an argument or a field, which is empty under ``python -OO``."""
+    """Return the description of an argument or a field."""
     if isinstance(of, type):
         descriptions: Mapping[str, str] = field_descriptions(of)
     else:
