@@ -79,23 +79,6 @@ async def langchain_adapters(setting):
 
 
 @asynccontextmanager
-async def llama_index(setting):
-    from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
-
-    if setting.way == "http":
-        client = BasicMCPClient(setting.http["url"], headers=setting.http["headers"])
-    else:
-        stdio = setting.stdio
-        client = BasicMCPClient(stdio["command"], args=stdio["args"], env=stdio["env"])
-
-    async def call(tool, arguments):
-        return (await tool.acall(**arguments)).raw_output.content
-
-    tools = await McpToolSpec(client).to_tool_list_async()
-    yield {tool.metadata.name: partial(call, tool) for tool in tools}
-
-
-@asynccontextmanager
 async def crewai(setting):
     from crewai_tools import MCPServerAdapter
 
@@ -149,11 +132,15 @@ async def dspy(setting):
     import dspy
     from mcp import ClientSession
     from mcp.client.stdio import stdio_client
+    from mcp.types import ElicitResult
 
     async def call(tool, arguments):
         return await tool.acall(**arguments)
 
-    async with stdio_client(setting.parameters) as streams, ClientSession(*streams) as session:
+    async with (
+        stdio_client(setting.parameters) as streams,
+        ClientSession(*streams, elicitation_callback=setting.asking(ElicitResult)) as session,
+    ):
         await session.initialize()
         listed = (await session.list_tools()).tools
         tools = [dspy.Tool.from_mcp_tool(session, tool) for tool in listed]
@@ -162,31 +149,18 @@ async def dspy(setting):
 
 @asynccontextmanager
 async def agent_framework(setting):
-    from agent_framework import MCPStdioTool
+    from agent_framework import MCPStdioTool, MCPStreamableHTTPTool
 
     async def call(tool, arguments):
         return await tool.invoke(arguments=arguments)
 
-    async with MCPStdioTool(name="ferry", approval_mode=None, **setting.stdio) as server:
+    if setting.way == "http":
+        http = {"url": setting.http["url"], "static_headers": setting.http["headers"]}
+        server = MCPStreamableHTTPTool(name="ferry", **http)
+    else:
+        server = MCPStdioTool(name="ferry", approval_mode=None, **setting.stdio)
+    async with server:
         yield {tool.name: partial(call, tool) for tool in server.functions}
-
-
-@asynccontextmanager
-async def strands(setting):
-    from mcp.client.stdio import stdio_client
-    from mcp.types import ElicitResult
-    from strands.tools.mcp import MCPClient
-
-    asking = setting.asking(ElicitResult)
-    with MCPClient(
-        partial(stdio_client, setting.parameters), elicitation_callback=asking
-    ) as client:
-
-        async def call(name, arguments):
-            return (await client.call_tool_async("1", name, arguments))["content"]
-
-        tools = client.list_tools_sync()
-        yield {tool.tool_name: partial(call, tool.tool_name) for tool in tools}
 
 
 @asynccontextmanager

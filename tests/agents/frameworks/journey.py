@@ -16,7 +16,7 @@ class Setting:
     """What the driver gives a program.
 
     Attributes:
-        way: How the agent reaches the tools: "toolkit", "codes", "asks", "state" or "http".
+        way: How the agent reaches the tools; `table.toml` explains each way.
         agreed: Whether the person approves.
         stdio: The command, arguments and environment that start the server.
         http: The address and headers of the service's own /mcp.
@@ -25,6 +25,7 @@ class Setting:
     def __init__(self, way, answer):
         self.way = way
         self.agreed = answer == "given"
+        self._approved = set()
         self._base_url = os.environ["FERRY_BASE_URL"]
         self._token = os.environ["FERRY_TOKEN"]
         command, *options = json.loads(os.environ["FERRY_SERVER"])
@@ -34,12 +35,30 @@ class Setting:
 
     @contextmanager
     def toolkit(self, approve=None):
-        """Open a toolkit in this process; without `approve`, the person answers at once."""
+        """Open a toolkit in this process; without `approve`, it takes the person's answers."""
         from ferry_sdk import Ferry
         from ferry_sdk.agents import Toolkit
 
         with Ferry(self._token, base_url=self._base_url) as ferry:
-            yield Toolkit(ferry, writes=True, approve=approve or (lambda _: self.agreed))
+            self._toolkit = Toolkit(ferry, writes=True, approve=approve or self._approve)
+            yield self._toolkit
+
+    def _approve(self, request):
+        if self.way == "interrupt":
+            return request.digest in self._approved
+        return self.agreed
+
+    def question(self, tool, arguments):
+        """Return the request that a person has to answer before a call, or None."""
+        if self.way != "interrupt" or tool.read_only:
+            return None
+        request = self._toolkit.preview(tool.name, arguments)
+        return None if isinstance(request, dict) else request
+
+    def take_answer(self, digest, *, agreed):
+        """Take the person's answer to a request."""
+        if agreed:
+            self._approved.add(digest)
 
     @property
     def parameters(self):
@@ -67,6 +86,12 @@ class Setting:
             return result(action=action, content=content)
 
         return ask if self.way == "asks" else None
+
+
+def check_schemas(schemas):
+    """Check that a model is shown what a traveller consists of."""
+    passengers = schemas["bookings_create"]["properties"]["passengers"]
+    assert "first_name" in passengers["items"]["properties"], passengers
 
 
 def schema_among(arguments):
