@@ -47,7 +47,8 @@ async def fastmcp(setting):
         transport = StreamableHttpTransport(**setting.http)
     else:
         transport = StdioTransport(**setting.stdio)
-    async with Client(transport, elicitation_handler=setting.asking(ElicitResult)) as client:
+    asking = setting.asking(ElicitResult)
+    async with Client(transport, elicitation_handler=asking, init_timeout=60) as client:
 
         async def call(name, arguments):
             return (await client.call_tool(name, arguments)).content

@@ -40,6 +40,7 @@ async def pydantic_ai(setting, script):
                 else StdioTransport(**setting.stdio),
                 elicitation_handler=setting.asking(ElicitResult),
                 tool_error_behavior="failed",
+                init_timeout=60,
             )
             if over_http:
                 setting.check_list(await toolset.list_tools())
