@@ -32,6 +32,8 @@ SHOWN = {
 
 AGENTS = Path("tests/agents/frameworks")
 FRAMEWORKS = nox.project.load_toml(AGENTS / "table.toml")
+UNLOCKED = ("smolagents>=1.26",)
+"""A framework of one recipe."""
 
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["tests"]
@@ -85,7 +87,7 @@ def agents(session: nox.Session, name: str) -> None:
     """Run the recipes for agent frameworks, or the journey of one, with scripted models."""
     if name == "recipes":
         groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
-        session.install("--upgrade", "-e", ".[agents,journal,sandbox]", *groups)
+        session.install("--upgrade", "-e", ".[agents,journal,sandbox]", *groups, *UNLOCKED)
         session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
         return
     row = FRAMEWORKS[name]

@@ -153,6 +153,32 @@ def anthropic(sandbox, script, ask):
         return recipe("anthropic")["run"](ferry, model, TEXT, ask)
 
 
+def smolagents(sandbox, script, ask):
+    module = pytest.importorskip("smolagents", reason="smolagents is not installed")
+    from smolagents import models
+
+    class Scripted(module.Model):
+        def generate(self, messages, **_):
+            texts = [one.content[0]["text"] for one in messages if one.role == "tool-response"]
+            results = [read(text.partition("Observation:\n")[2]) for text in texts]
+            move = script(results)
+            calls = (
+                [("final_answer", {"answer": move})] if isinstance(move, str) else calls_of(move)
+            )
+            made = [
+                models.ChatMessageToolCall(
+                    function=models.ChatMessageToolCallFunction(arguments, name),
+                    id=f"call-{len(results)}-{number}",
+                    type="function",
+                )
+                for number, (name, arguments) in enumerate(calls)
+            ]
+            return models.ChatMessage(models.MessageRole.ASSISTANT, tool_calls=made)
+
+    with client_of(sandbox) as ferry:
+        return recipe("smolagents")["run"](ferry, Scripted(), TEXT, ask)
+
+
 def mcp(sandbox, script, ask):
     pytest.importorskip("mcp", reason="mcp is not installed")
 
@@ -182,4 +208,6 @@ def install_uvx(folder):
     return folder
 
 
-ADAPTERS = {one.__name__: one for one in (langgraph, openai_agents, pydantic_ai, anthropic, mcp)}
+ADAPTERS = {
+    one.__name__: one for one in (langgraph, openai_agents, pydantic_ai, anthropic, smolagents, mcp)
+}
