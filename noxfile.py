@@ -32,8 +32,9 @@ SHOWN = {
 
 AGENTS = Path("tests/agents/frameworks")
 FRAMEWORKS = nox.project.load_toml(AGENTS / "table.toml")
-UNLOCKED = ("smolagents>=1.26",)
-"""A framework of one recipe."""
+SHORT_WAY = "tests/agents/test_short_way.py"
+UNLOCKED = ("bpe-openai>=0.1.4", "smolagents>=1.26")
+"""A tokenizer, whose wheels are large and for few platforms, and a framework of one recipe."""
 
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["tests"]
@@ -84,11 +85,14 @@ def clients(session: nox.Session, versions: str) -> None:
 @nox.session(python=ONE_PYTHON)
 @nox.parametrize("name", ("recipes", *FRAMEWORKS), ids=("recipes", *FRAMEWORKS))
 def agents(session: nox.Session, name: str) -> None:
-    """Run the recipes for agent frameworks, or the journey of one, with scripted models."""
+    """Run the recipes for agent frameworks, or the journey of one, with scripted models.
+
+    The recipes come with the short way, one of whose tests needs a tokenizer.
+    """
     if name == "recipes":
         groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
         session.install("--upgrade", "-e", ".[agents,journal,sandbox]", *groups, *UNLOCKED)
-        session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
+        session.run(*PYTEST, "tests/agents/recipes", SHORT_WAY, *session.posargs)
         return
     row = FRAMEWORKS[name]
     if ".mjs" in row["program"]:

@@ -17,6 +17,8 @@ MOST_CALLS = 6
 MOST_TOKENS_OF_TOOLS = 2_600
 MOST_TOKENS_WITH_OUTPUT_SCHEMAS = 6_000
 MOST_TOKENS_OF_20_OFFERS = 1_000
+MOST_COUNTED_TOKENS = {"without output schemas": 2_300, "with output schemas": 5_000}
+"""What a tokenizer may count for the tools that need no journal."""
 
 
 def tokens(value):
@@ -53,6 +55,22 @@ def test_the_tool_list_is_short(ferry, journal, record_property):
     record_property("tokens of the list of all tools", everything)
     assert size <= MOST_TOKENS_OF_TOOLS
     assert with_results <= MOST_TOKENS_WITH_OUTPUT_SCHEMAS
+
+
+@pytest.mark.parametrize("schemas", MOST_COUNTED_TOKENS)
+def test_a_tokenizer_counts_few_tokens(ferry, record_property, schemas):
+    bpe_openai = pytest.importorskip("bpe_openai", reason="bpe-openai is not installed")
+    toolkit = Toolkit(ferry, writes=True)
+    tools = toolkit.anthropic()
+    if schemas == "with output schemas":
+        for tool, one in zip(tools, toolkit.definitions(), strict=True):
+            tool["output_schema"] = one.output_schema
+
+    # Compact, as the MCP server sends them.
+    text = json.dumps(tools, ensure_ascii=False, separators=(",", ":"))
+    size = len(bpe_openai.get_encoding("o200k_base").encode(text))
+    record_property(f"o200k_base tokens of {len(tools)} tools {schemas}", size)
+    assert size <= MOST_COUNTED_TOKENS[schemas]
 
 
 def test_texts_name_no_tool_that_is_not_offered(ferry):
