@@ -83,7 +83,7 @@ class WriteCalls:
         tool, arguments = params.name, params.arguments or {}
         match self.way(context):
             case "card":
-                return await self._put_first(tool, arguments, self._show_card)
+                return await self._show_first_card(tool, arguments)
             case "form" if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return await self._call_with_input_required(params, arguments)
             case "form":
@@ -146,10 +146,18 @@ class WriteCalls:
             params.name, arguments, read_answer=read_answer, put=self._require_input
         )
 
-    async def _put_first(self, tool: str, arguments: Mapping[str, Any], put: _Put) -> _Result:
-        """Put the question about a call, unless the call is refused or is being asked about."""
+    async def _show_first_card(self, tool: str, arguments: Mapping[str, Any]) -> _Result:
+        """Show a card about a call, unless the person has one about an equal call of this turn.
+
+        A form has no such check: LangGraph makes the call anew when the person has answered, and
+        gives the answer to the question that it then gets.
+        """
         if self._questions.is_being_asked(tool, arguments):
             return _refusal("being_asked")
+        return await self._put_first(tool, arguments, self._show_card)
+
+    async def _put_first(self, tool: str, arguments: Mapping[str, Any], put: _Put) -> _Result:
+        """Put the question about a call, unless the call is refused."""
         request = await self._toolkit.preview(tool, arguments)
         if isinstance(request, dict):  # it was refused
             return result_of(request)
