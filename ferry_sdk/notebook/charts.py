@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.notebook.coasts import Window, coasts_in
 from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
 
 with needs_extra("frames and charts require", "notebook", ("matplotlib", "numpy")):
     from matplotlib.axes import Axes
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
     from matplotlib.patheffects import withStroke
     from matplotlib.transforms import BboxBase
 
@@ -234,22 +237,31 @@ _Place = tuple[float, float]
 """A longitude and a latitude."""
 
 _WIDTH: Final = 11
-_LEAST, _MOST = 4, 11
+_LEAST, _MOST = 5, 11
 """Width, and minimum and maximum height of the figure in inches."""
+_SMALLEST: Final = 1.0
+"""The least that a map shows from south to north, in degrees: a strait and both its coasts."""
+_LABEL_SIDES: Final = (
+    ("left", 5, 3),
+    ("right", -5, 3),
+    ("left", 5, -9),
+    ("right", -5, -9),
+)
+"""Where a label can be at its port: its alignment, and its distance from it in points."""
 
 
 def network_map(
     ports: Iterable[McpPort], *, routes: Iterable[tuple[str | None, str | None]] = ()
 ) -> Figure:
-    """Plot ports by position, and the routes between them as straight lines.
+    """Plot ports by position with the coasts around them, and routes as straight lines.
 
-    There are no coastlines. The ports with the most routes are labelled first, the others if there
-    is room. Ports without a position, and ports that could not be read, are left out and counted in
-    the title.
+    With routes, only their ports are shown, larger with more routes. The ports with the most routes
+    are labelled first, the others if there is room. Ports without a position are counted in the
+    title, and so are ports that could not be read.
 
     Args:
         ports: The ports, from `mcp.ports`.
-        routes: Pairs of port codes, in any order.
+        routes: Pairs of port codes, in any order. Without any, all ports are shown.
 
     Returns:
         The figure, 11 inches wide, with a height that fits the network. It is not registered
@@ -270,45 +282,64 @@ def network_map(
         network_map(ports, routes=routes).savefig("network.png")
         ```
     """
-    all_ports = [*ports]
+    # The codes in order, so that both directions are one line.
+    pairs = {
+        (min(depart, arrive), max(depart, arrive)) for depart, arrive in routes if depart and arrive
+    }
+    served = {code for pair in pairs for code in pair}
+
     places: dict[str, _Place] = {}
     names: dict[str, str] = {}
-    for port in all_ports:
-        if port.code and port.longitude is not None and port.latitude is not None:
-            places[port.code] = (port.longitude, port.latitude)
+    nameless = 0
+    for port in ports:
+        if port.code is None:
+            nameless += not pairs
+        elif not pairs or port.code in served:
             names[port.code] = port.name or port.city or port.code
-    # The codes in order, so that both directions are one line.
-    lines = {
-        (min(depart, arrive), max(depart, arrive))
-        for depart, arrive in routes
-        if depart in places and arrive in places
-    }
+            if port.longitude is not None and port.latitude is not None:
+                places[port.code] = (port.longitude, port.latitude)
+    lines = [pair for pair in sorted(pairs) if pair[0] in places and pair[1] in places]
 
-    title = f"{len(places)} ports"
+    title = _count(len(places), "port")
     if lines:
-        title += f", {len(lines)} routes"
-    title += _missing(len(all_ports) - len(places), ports)
+        title += f", {_count(len(lines), 'route')}"
+    without_position = nameless + len((served or names.keys()) - places.keys())
+    title += _missing(without_position, ports)
     figure, axes = _new_chart(title, width=_WIDTH)
     axes.set_xlabel("Longitude (degrees east)")
     axes.set_ylabel("Latitude (degrees north)")
     if not places:
         return figure
 
-    figure.set_figheight(_height(places.values()))
+    scale = _latitude_scale(places.values())
+    window = _window(places.values(), scale)
+    _draw_land(axes, window)
     for depart, arrive in lines:
         longitudes, latitudes = zip(places[depart], places[arrive], strict=True)
-        axes.plot(longitudes, latitudes, color="C0", alpha=0.3, lw=0.8)
+        axes.plot(longitudes, latitudes, color="C0", lw=1.3)
 
     route_counts = Counter(code for pair in lines for code in pair)
-    sizes = [12 + 6 * route_counts[code] for code in places]
+    sizes = [14 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)
-    axes.scatter(longitudes, latitudes, s=sizes, color="C0", zorder=3)
+    # An edge in the colour of the sea separates ports that are close together.
+    edge = axes.get_facecolor()
+    axes.scatter(
+        longitudes, latitudes, s=sizes, color="C0", edgecolors=[edge], linewidths=0.6, zorder=3
+    )
 
-    axes.margins(0.06)
-    axes.set_aspect(_latitude_scale(places.values()), adjustable="box")
+    axes.set_xlim(window.west, window.east)
+    axes.set_ylim(window.south, window.north)
+    axes.set_aspect(scale, adjustable="box")
+    ratio = (window.north - window.south) * scale / (window.east - window.west)
+    figure.set_figheight(min(max(_WIDTH * ratio, _LEAST), _MOST))
     figure.draw_without_rendering()  # only then matplotlib knows the extents of labels
     _label_ports(axes, places, names, route_counts)
     return figure
+
+
+def _count(count: int, noun: str) -> str:
+    """Return a number of things, with a plural."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _latitude_scale(places: Collection[_Place]) -> float:
@@ -317,13 +348,38 @@ def _latitude_scale(places: Collection[_Place]) -> float:
     return 1 / max(cos(radians(middle)), 0.1)
 
 
-def _height(places: Collection[_Place]) -> float:
-    """Return the height at which the map fills the figure."""
+def _window(places: Collection[_Place], scale: float) -> Window:
+    """Return the part of the earth around some places, in the format of a figure."""
     longitudes, latitudes = zip(*places, strict=True)
-    wide = max(longitudes) - min(longitudes)
-    high = max(latitudes) - min(latitudes)
-    height: float = _WIDTH * high * _latitude_scale(places) / max(wide, 1)
-    return min(max(height, _LEAST), _MOST)
+    middle = (min(longitudes) + max(longitudes)) / 2, (min(latitudes) + max(latitudes)) / 2
+
+    # Ports are not at the edge, and there is room for the labels at their right.
+    high = max(1.2 * (max(latitudes) - min(latitudes)), _SMALLEST)
+    wide = 1.25 * (max(longitudes) - min(longitudes))
+
+    # The figure is at most twice as wide as high, and at least as wide as high.
+    wide = max(wide, high * scale)
+    high = max(high, wide / scale / 2)
+    return Window(
+        west=middle[0] - wide / 2,
+        east=middle[0] + wide / 2,
+        south=middle[1] - high / 2,
+        north=middle[1] + high / 2,
+    )
+
+
+def _draw_land(axes: Axes, window: Window) -> None:
+    """Fill the land in a shade of the colour of text, so that it suits dark styles too."""
+    shade = axes.xaxis.label.get_color()
+    points: list[_Place] = []
+    codes: list[Any] = []  # matplotlib's own type of numbers
+    for longitudes, latitudes in coasts_in(window):
+        points += zip(longitudes, latitudes, strict=True)
+        codes += [Path.MOVETO, *[Path.LINETO] * (len(longitudes) - 2), Path.CLOSEPOLY]
+    if points:
+        # One path, so that the line of a lake, which runs the other way, cuts it out.
+        land = Path(points, codes)
+        axes.add_patch(PathPatch(land, facecolor=shade, alpha=0.13, lw=0, zorder=0.5))
 
 
 def _label_ports(
@@ -334,21 +390,29 @@ def _label_ports(
     def rank(code: str) -> tuple[int, str]:
         return -route_counts[code], code
 
+    halo = [withStroke(linewidth=2.5, foreground=axes.get_facecolor())]
+    frame = axes.get_window_extent()
+    points = {code: axes.transData.transform(place) for code, place in places.items()}
     taken: list[BboxBase] = []
     for code in sorted(places, key=rank):
-        label = axes.annotate(
-            names[code],
-            places[code],
-            xytext=(5, 3),
-            textcoords="offset points",
-            fontsize=8,
-            parse_math=False,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-            zorder=4,
-        )
+        other_points = [point for other, point in points.items() if other != code]
+        for side, right, up in _LABEL_SIDES:
+            label = axes.annotate(
+                names[code],
+                places[code],
+                xytext=(right, up),
+                textcoords="offset points",
+                ha=side,
+                fontsize=8,
+                parse_math=False,
+                path_effects=halo,
+                zorder=4,
+            )
 
-        box = label.get_window_extent()
-        if box.count_overlaps(taken):
+            box = label.get_window_extent()
+            is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
+            is_free = not box.count_overlaps(taken) and not box.count_contains(other_points)
+            if is_inside and is_free:
+                taken.append(box)
+                break
             label.remove()
-        else:
-            taken.append(box)

@@ -11,6 +11,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
+from matplotlib import rc_context
+from matplotlib.colors import to_hex
 
 from ferry_sdk import Availability, Ferry, InvalidInputError, McpPort, notebook
 from ferry_sdk.sandbox import Sandbox
@@ -147,33 +149,107 @@ PORTS = (
 
 @pytest.fixture
 def network() -> Figure:
-    """The map of three ports and one that has no position, and of one route in both directions."""
+    """The map of one route in both directions, and of two to ports that have no position."""
     return notebook.network_map(PORTS, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")])
 
 
-def test_ports_are_at_their_positions(network):
-    (axes,) = network.axes
+def positions(figure: Figure) -> list[list[float]]:
+    (axes,) = figure.axes
     (points,) = axes.collections
-    assert points.get_offsets().tolist() == [[5.3, 43.3], [10.2, 36.8], [5.31, 43.3]]
+    return points.get_offsets().tolist()
+
+
+def test_map_without_routes_has_every_port():
+    assert positions(notebook.network_map(PORTS)) == [[5.3, 43.3], [10.2, 36.8], [5.31, 43.3]]
+
+
+def test_map_of_routes_has_only_their_ports(network):
+    assert positions(network) == [[5.3, 43.3], [10.2, 36.8]]
 
 
 def test_both_directions_are_one_line(network):
     assert len(network.axes[0].lines) == 1
 
 
-def test_title_counts_ports_without_a_position(network):
+def test_line_of_a_route_can_be_seen(network):
+    (line,) = network.axes[0].lines
+    assert line.get_alpha() is None
+    assert line.get_linewidth() > 1
+
+
+@pytest.mark.parametrize(
+    ("routes", "title"),
+    [
+        pytest.param([], "3 ports (1 without a position)", id="no routes"),
+        pytest.param([("A", "B")], "2 ports, 1 route", id="one route"),
+        pytest.param([("C", "B"), ("A", "B")], "3 ports, 2 routes", id="two routes"),
+        pytest.param(
+            [("A", "B"), ("A", "D"), ("A", "X")],
+            "2 ports, 1 route (2 without a position)",
+            id="routes without a position",
+        ),
+        pytest.param([("A", "B"), ("A", None)], "2 ports, 1 route", id="route without a port"),
+    ],
+)
+def test_title_counts_ports_and_routes(routes, title):
+    (axes,) = notebook.network_map(PORTS, routes=routes).axes
+    assert axes.get_title("left") == title
+
+
+def test_axes_of_the_map_are_degrees(network):
     (axes,) = network.axes
-    assert axes.get_title("left") == "3 ports, 1 routes (1 without a position)"
     assert axes.get_xlabel() == "Longitude (degrees east)"
+    assert axes.get_ylabel() == "Latitude (degrees north)"
+
+
+@pytest.mark.parametrize(
+    ("place", "is_land"),
+    [
+        pytest.param((6.0, 44.5), True, id="Provence"),
+        pytest.param((9.1, 42.2), True, id="Corsica"),
+        pytest.param((7.0, 42.0), False, id="sea"),
+    ],
+)
+def test_land_is_filled(network, place, is_land):
+    (land,) = network.axes[0].patches
+    assert land.get_path().contains_point(place) == is_land
+
+
+def test_coasts_reach_beyond_the_last_meridian():
+    figure = notebook.network_map([port("FJSUV", 178.4, -18.1), port("NZAKL", 174.8, -36.8)])
+    (land,) = figure.axes[0].patches
+    assert land.get_path().contains_point((177.9, -17.8))  # Viti Levu
+
+
+def test_no_coast_crosses_the_map():
+    """A coast beyond 180 degrees is no line back to the other side of the earth."""
+    figure = notebook.network_map([port("NOTOS", 18.9, 69.6), port("ISREY", -21.9, 64.1)])
+    (land,) = figure.axes[0].patches
+    assert not land.get_path().contains_point((0.0, 67.0))
+
+
+def test_route_across_a_strait_shows_both_coasts():
+    """The ports are 0.3 degrees apart."""
+    ports = [port("ESTRF", -5.6, 36.01), port("MATNG", -5.8, 35.79)]
+    figure = notebook.network_map(ports, routes=[("ESTRF", "MATNG")])
+    low, high = figure.axes[0].get_ylim()
+    assert high - low >= 1
 
 
 def test_map_is_a_picture(network):
     assert has_png(network)
 
 
-def test_labels_of_neighbours_are_left_out():
-    figure = notebook.network_map(PORTS, routes=[("A", "B")])
-    assert texts(figure) == ["Marseille", "La Goulette"]
+def test_halo_of_labels_has_the_colour_of_the_sea():
+    with rc_context({"axes.facecolor": "black"}):
+        figure = notebook.network_map(PORTS)
+    halos = [effect for text in figure.axes[0].texts for effect in text.get_path_effects()]
+    assert {to_hex(halo._gc["foreground"]) for halo in halos} == {"#000000"}
+
+
+def test_labels_without_room_are_left_out():
+    ports = [port(f"P{number}", 5 + number / 1000, 43, city="Marseille") for number in range(9)]
+    assert len(texts(notebook.network_map(ports))) < 9
 
 
 @pytest.mark.parametrize(
@@ -206,16 +282,24 @@ def whole_network() -> Figure:
 def test_map_of_the_network_can_be_read(whole_network):
     width, height = whole_network.get_size_inches()
     assert width == 11
-    assert 4 <= height <= 11
+    assert 5 <= height <= 11
     assert has_png(whole_network)
 
 
 @pytest.mark.slow
 def test_labels_do_not_overlap(whole_network):
     boxes = [text.get_window_extent() for text in whole_network.axes[0].texts]
-    assert len(boxes) > 30
+    assert len(boxes) > 80
     overlapping = [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
     assert overlapping == []
+
+
+@pytest.mark.slow
+def test_labels_are_inside_the_map(whole_network):
+    (axes,) = whole_network.axes
+    frame = axes.get_window_extent()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert [box for box in boxes if box.x0 < frame.x0 or box.x1 > frame.x1] == []
 
 
 # ---- What is loaded, and the notebooks of the examples ----------------------------------------
