@@ -243,11 +243,13 @@ _SMALLEST: Final = 1.0
 """The least that a map shows from south to north, in degrees: a strait and both its coasts."""
 _LABEL_SIDES: Final = (
     ("left", 5, 3),
-    ("right", -5, 3),
     ("left", 5, -9),
+    ("right", -5, 3),
     ("right", -5, -9),
 )
 """Where a label can be at its port: its alignment, and its distance from it in points."""
+_GAP: Final = 4
+"""The pixels between labels, and between a label and the middle of a port."""
 
 
 def network_map(
@@ -378,8 +380,8 @@ def _draw_land(axes: Axes, window: Window) -> None:
         codes += [Path.MOVETO, *[Path.LINETO] * (len(longitudes) - 2), Path.CLOSEPOLY]
     if points:
         # One path, so that the line of a lake, which runs the other way, cuts it out.
-        land = Path(points, codes)
-        axes.add_patch(PathPatch(land, facecolor=shade, alpha=0.13, lw=0, zorder=0.5))
+        path = Path(points, codes)
+        axes.add_patch(PathPatch(path, facecolor=shade, alpha=0.13, lw=0, zorder=0.5))
 
 
 def _label_ports(
@@ -411,8 +413,9 @@ def _label_ports(
 
             box = label.get_window_extent()
             is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
-            is_free = not box.count_overlaps(taken) and not box.count_contains(other_points)
+            covers_a_port = box.padded(_GAP).count_contains(other_points) > 0
+            is_free = not box.count_overlaps(taken) and not covers_a_port
             if is_inside and is_free:
-                taken.append(box)
+                taken.append(box.padded(_GAP))
                 break
             label.remove()
