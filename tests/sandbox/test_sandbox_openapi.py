@@ -341,6 +341,12 @@ def test_page_of_the_document_needs_no_other_host(anybody):
         assert content_type == f"text/{kind}; charset=utf-8", name
 
 
+def test_dark_theme_of_the_page_exists(anybody):
+    """The script switches on a class that the style sheet of Swagger UI has."""
+    (name,) = re.findall(r'classList\.toggle\("([\w-]+)"', anybody.get("/docs/page.js").text)
+    assert f"html.{name}" in anybody.get("/docs/swagger-ui.css").text
+
+
 def test_missing_file_of_the_page_names_the_extra(anybody, monkeypatch):
     monkeypatch.setattr(pages, "_SWAGGER_UI", "not_installed_here")
     reply = anybody.get("/docs/swagger-ui.css")
