@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+ROOT = Path(__file__).parents[1]
 MOMENT = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
 """The moment at which the outputs of the documents are recorded."""
 DAY = date(2026, 6, 3)
@@ -55,6 +56,7 @@ main()
 """The program of the command, at the moment of the documents."""
 ESCAPE = re.compile(r"\x1b\[\??[0-9;]*[A-Za-z]|\n|[^\x1b\n]+")
 CARD = "ferry-sdk/card"
+CARD_PAGE = ROOT / "ferry_sdk" / "agents" / "mcp_server" / "approval_card.html"
 MCP = "2026-07-28"
 """The version of MCP that has no handshake."""
 
@@ -163,7 +165,7 @@ def run_command(sandbox: Sandbox, line: str, *, until: str = "") -> str:
         variables |= {
             "FERRY_BASE_URL": sandbox.base_url,
             "FERRY_TOKEN": sandbox.token,
-            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONPATH": str(ROOT),
             "PYTHONUTF8": "1",
             "TERM": "xterm-256color",
             "XDG_CACHE_HOME": folder,
@@ -206,7 +208,7 @@ def screen(printed: str) -> str:
 
 
 def approval_card(sandbox: Sandbox) -> str:
-    """Return what the card of a booking shows, as a host passes it to the page of the card."""
+    """Return what the card of a booking shows, and how it looks."""
     secret = secrets.token_urlsafe(32)
     ferry = AsyncFerry(sandbox.token, base_url=sandbox.base_url)
 
@@ -240,7 +242,9 @@ def approval_card(sandbox: Sandbox) -> str:
 
     # The secrets of the card are other ones in each run, and are not shown.
     card = asked["_meta"][CARD]
-    return json.dumps({name: card[name] for name in ("question", "rows", "expires_at")})
+    shown = {name: card[name] for name in ("question", "rows", "expires_at")}
+    look, _, _ = CARD_PAGE.read_text("utf-8").partition("<script>")
+    return json.dumps({"card": shown, "look": look})
 
 
 def call_tool(host: TestClient, name: str, **arguments: object) -> dict[str, Any]:
@@ -263,7 +267,7 @@ def call_tool(host: TestClient, name: str, **arguments: object) -> dict[str, Any
 
 def service_page(sandbox: Sandbox) -> str:
     """Return the page of the local service, and what it shows of the document."""
-    parts = [httpx.get(f"{sandbox.base_url}/docs").text]
+    parts = [httpx.get(f"{sandbox.base_url}/{name}").text for name in ("docs", "docs/page.css")]
     document = httpx.get(f"{sandbox.base_url}/openapi.json").json()
     # The version is left out, so that a release needs no new pictures.
     parts += [document["info"]["title"], document["info"]["description"]]

@@ -29,17 +29,24 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from ferry_sdk.sandbox import Sandbox
-from scripts.picture_outputs import CARD, MOMENT, OUTPUTS, WIDTH, fingerprint, output_of
+from scripts.picture_outputs import (
+    CARD,
+    CARD_PAGE,
+    MOMENT,
+    OUTPUTS,
+    ROOT,
+    WIDTH,
+    fingerprint,
+    output_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
 
-ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 HASHES = PICTURES / "outputs.json"
-CARD_PAGE = ROOT / "ferry_sdk" / "agents" / "mcp_server" / "approval_card.html"
 THEMES = ("light", "dark")
 COLOURS = 64
 """How many colours a PNG has, so that it is small."""
@@ -220,9 +227,10 @@ def page_of(name: str, output: str, theme: str) -> Page | None:
     return None
 
 
-def chat_page(card: str, theme: str) -> str:
+def chat_page(output: str, theme: str) -> str:
     """Return a small host that shows the card of an approval."""
-    result: dict[str, Any] = {"_meta": {CARD: {**json.loads(card), "call": {}}}}
+    card = json.loads(output)["card"]
+    result: dict[str, Any] = {"_meta": {CARD: {**card, "call": {}}}}
     page = json.dumps(CARD_PAGE.read_text("utf-8")).replace("</", "<\\/")
     return CHAT_PAGE.format(question=QUESTION, theme=theme, result=json.dumps(result), page=page)
 
