@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["fares_by_day", "network_map", "prices_over_time"]
 
 
+_DPI: Final = 110
+"""The pixels of an inch."""
+
+
 class _Fare(NamedTuple):
     """The cheapest ticket of a sailing, on its day of departure."""
 
@@ -53,7 +57,7 @@ class _Chart(Figure):
 
 def _new_chart(title: str, *, width: float = 9) -> tuple[_Chart, Axes]:
     """Return a figure with one pair of axes; the title is never parsed as TeX."""
-    figure = _Chart(figsize=(width, 4.8), dpi=110, layout="constrained")
+    figure = _Chart(figsize=(width, 4.8), dpi=_DPI, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", parse_math=False)
     axes.grid(alpha=0.25)
@@ -248,6 +252,8 @@ _LABEL_SIDES: Final = (
     ("right", -5, -9),
 )
 """Where a label can be at its port: its alignment, and its distance from it in points."""
+_PIXELS: Final = _DPI / 72
+"""The pixels of a point."""
 _GAP: Final = 4
 """The pixels between labels, and between a label and the middle of a port."""
 
@@ -381,7 +387,7 @@ def _draw_land(axes: Axes, window: Window) -> None:
     if points:
         # One path, so that the line of a lake, which runs the other way, cuts it out.
         path = Path(points, codes)
-        axes.add_patch(PathPatch(path, facecolor=shade, alpha=0.13, lw=0, zorder=0.5))
+        axes.add_artist(PathPatch(path, facecolor=shade, alpha=0.13, lw=0, zorder=0.5))
 
 
 def _label_ports(
@@ -398,24 +404,27 @@ def _label_ports(
     taken: list[BboxBase] = []
     for code in sorted(places, key=rank):
         other_points = [point for other, point in points.items() if other != code]
-        for side, right, up in _LABEL_SIDES:
-            label = axes.annotate(
-                names[code],
-                places[code],
-                xytext=(right, up),
-                textcoords="offset points",
-                ha=side,
-                fontsize=8,
-                parse_math=False,
-                path_effects=halo,
-                zorder=4,
-            )
+        label = axes.annotate(
+            names[code],
+            places[code],
+            xytext=(0, 0),
+            textcoords="offset points",
+            fontsize=8,
+            parse_math=False,
+            path_effects=halo,
+            zorder=4,
+        )
 
-            box = label.get_window_extent()
+        # The extent is measured once, as that takes milliseconds, and moved to each side.
+        extent = label.get_window_extent()
+        for side, right, up in _LABEL_SIDES:
+            across = right * _PIXELS - (extent.width if side == "right" else 0)
+            box = extent.translated(across, up * _PIXELS)
             is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
             covers_a_port = box.padded(_GAP).count_contains(other_points) > 0
-            is_free = not box.count_overlaps(taken) and not covers_a_port
-            if is_inside and is_free:
+            if is_inside and not covers_a_port and not box.count_overlaps(taken):
+                label.set(ha=side, position=(right, up))
                 taken.append(box.padded(_GAP))
                 break
+        else:
             label.remove()
