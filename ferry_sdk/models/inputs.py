@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import (
     AwareDatetime,
@@ -74,17 +74,7 @@ _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]
 _Country = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$", to_upper=True)]
-
-
-def _reject_no_date(value: object) -> object:
-    if isinstance(value, date) and not is_a(value, date):
-        raise invalid("expected a date")
-    return value
-
-
-_Day = Annotated[
-    Date, BeforeValidator(_reject_no_date), PlainSerializer(date.isoformat, return_type=str)
-]
+_Day = Annotated[Date, PlainSerializer(date.isoformat, return_type=str)]
 
 PassengerTypeName = Literal["Adult", "Child", "Infant"]
 PassengerParam = Literal["A", "C", "I"]
@@ -364,6 +354,16 @@ _SOURCES: Final[Mapping[type[Input], str]] = {
 """Where an input comes from, for the errors of other values."""
 
 
+def _no_date_in(value: object) -> str:
+    """Return the field of a dict whose value is a date by its class, and is none."""
+    fields = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+    for name, day in fields.items():
+        is_date = isinstance(day, date)
+        if is_date and not is_a(day, date):
+            return name
+    return ""
+
+
 def parse_input(
     model: type[InputT], value: object, argument: str, index: int | None = None
 ) -> InputT:
@@ -376,6 +376,8 @@ def parse_input(
         checked: InputT = model.__pydantic_validator__.validate_python(value)
     except ValidationError as error:
         where, problem = path_of(error)
+    except TypeError:  # what pydantic raises for `NaT`
+        where, problem = _no_date_in(value), "expected a date"
     else:
         return checked
 

@@ -19,12 +19,11 @@ def server_attributes(host: str, port: int | None) -> Attributes:
 def call_attributes(call: CallInfo, operation: str, problem: str | None) -> Attributes:
     """Return the attributes of a call, or of an operation that belongs to it, that has ended."""
     attributes: Attributes = {"ferry.operation": operation}
-    return attributes | label_attribute(call) | attribute_if_known("error.type", problem)
-
-
-def label_attribute(call: CallInfo) -> Attributes:
-    """Return the label of a call as an attribute; none if it has no label."""
-    return attribute_if_known("ferry.label", call.label)
+    if call.label is not None:
+        attributes["ferry.label"] = call.label
+    if problem is not None:
+        attributes["error.type"] = problem
+    return attributes
 
 
 def result_attributes(response: ResponseEvent) -> Attributes:

@@ -20,7 +20,6 @@ from ferry_sdk.hooks import (
 from ferry_sdk.otel.attributes import (
     Attributes,
     call_attributes,
-    label_attribute,
     result_attributes,
     server_attributes,
 )
@@ -85,7 +84,8 @@ class Meters:
         method = request.method if request.method in _KNOWN_METHODS else "_OTHER"
         attributes = server_attributes(request.host, request.port)
         attributes |= {"http.request.method": method, "url.template": request.route}
-        attributes |= label_attribute(request.call)
+        if request.call.label is not None:
+            attributes["ferry.label"] = request.call.label
         self._requests.record(response.seconds, attributes | result_attributes(response))
 
     def count_retry(self, retry: RetryEvent) -> None:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry import trace
 
 from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from ferry_sdk.otel.attributes import Attributes, label_attribute, result_attributes
+from ferry_sdk.otel.attributes import Attributes, result_attributes
 
 _NANOSECONDS: Final = 1_000_000_000
 _ERROR: Final = trace.Status(trace.StatusCode.ERROR)
@@ -33,8 +33,8 @@ class Spans:
             "ferry.correlation_id": request.call.correlation_id,
         }
 
-        if request.label is not None:
-            attributes["ferry.label"] = request.label
+        if request.call.label is not None:
+            attributes["ferry.label"] = request.call.label
         if request.port is not None:
             attributes["server.port"] = request.port
         if request.rpc_method is not None:
@@ -97,13 +97,15 @@ class Spans:
         return span
 
     def _start_call(self, call: CallInfo) -> trace.Span:
+        attributes: Attributes = {
+            "ferry.operation": call.operation,
+            "ferry.correlation_id": call.correlation_id,
+        }
+        if call.label is not None:
+            attributes["ferry.label"] = call.label
         return self._tracer.start_span(
             call.operation,
             kind=trace.SpanKind.CLIENT,
-            attributes={
-                "ferry.operation": call.operation,
-                "ferry.correlation_id": call.correlation_id,
-                **label_attribute(call),
-            },
+            attributes=attributes,
             start_time=int(call.began * _NANOSECONDS),
         )

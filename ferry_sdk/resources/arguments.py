@@ -154,7 +154,7 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
     if isinstance(value, dict):
         try:
             values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
-        except ValidationError:
+        except (ValidationError, TypeError):
             pass  # the model decides, below
         else:
             if len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
