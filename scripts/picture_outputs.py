@@ -25,9 +25,10 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from ferry_sdk import AsyncFerry, Ferry, Traveller, Travellers, TripSearch
+from ferry_sdk import AsyncFerry, Ferry, Traveller, Travellers, TripSearch, offers
 from ferry_sdk.agents import AsyncToolkit, http_app
-from ferry_sdk.notebook import fares_by_day, network_map
+from ferry_sdk.journal import Journal
+from ferry_sdk.notebook import fares_by_day, network_map, prices_over_time
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -104,6 +105,33 @@ def fare_chart(sandbox: Sandbox) -> Figure:
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         searches = [trips_of(ferry, on=middle) for middle in middles]
     return fares_by_day(trip.outward for trips in searches for trip in trips)
+
+
+def price_chart(sandbox: Sandbox) -> Figure:
+    """Return the chart of the prices that were seen in six weeks before a day."""
+    day = MOMENT.date() + timedelta(days=47)
+    rule = offers.Below("1", "EUR")
+    wish = offers.Wish("Tarifa", "MATNG", days=(day, day), passengers=PARTY, rules=[rule])
+    with (
+        TemporaryDirectory() as folder,
+        Journal(f"sqlite:///{folder}/ferry.db") as journal,
+        Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+    ):
+        offers.add(journal, wish, key="summer")
+        ferry.routes.find("Tarifa", "MATNG")  # so that the first search is as fast as the others
+        for week in range(7):
+            moment = MOMENT + timedelta(days=7 * week)
+            with time_machine.travel(moment, tick=False):
+                watch_once(ferry, journal)
+        return prices_over_time(offers.history(journal, "Tarifa", "MATNG"))
+
+
+def watch_once(ferry: Ferry, journal: Journal) -> None:
+    """Search once for each wish; no price is so low that there is an event."""
+    every = timedelta(hours=6)
+    with offers.watch(ferry, journal, deadline=1.5, every=every, max_calls="500/hour") as events:
+        for event in events:
+            raise RuntimeError(event)
 
 
 def network_chart(sandbox: Sandbox) -> Figure:
@@ -283,6 +311,7 @@ OUTPUTS: dict[str, Callable[[Sandbox], str | Figure]] = {
     "sailing": sailing_card,
     "calendar": price_calendar,
     "fares": fare_chart,
+    "prices": price_chart,
     "network": network_chart,
     "search": search_command,
     "cancel": cancel_command,
