@@ -20,7 +20,7 @@ def test_the_documented_codes_are_complete():
 def test_every_refusal_is_used():
     folder = Path(agents.__file__).parent
     sources = "".join(one.read_text("utf-8") for one in sorted(folder.rglob("*.py")))
-    used = re.findall(r'(?:RefusedError|unseen_id|_refusal)\(\s*"(\w+)"', sources)
+    used = re.findall(r'(?:RefusedError|unseen_id|_error_result)\(\s*"(\w+)"', sources)
     used += re.findall(r'RefusedError\(\s*"\w+" if \w+ else "(\w+)"', sources)
     limits = re.findall(r'_limit_error\(\s*"(\w+)"', sources)
     used += [*limits, *(f"{code}_elsewhere" for code in limits)]

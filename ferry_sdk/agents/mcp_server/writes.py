@@ -102,11 +102,11 @@ class WriteCalls:
         try:
             answer = CardAnswer.model_validate(arguments)
         except ValidationError:
-            return _refusal("card_closed")
+            return _error_result("card_closed")
 
         call = answer.call
         if not self._questions.take(call.secret, call.tool, call.arguments):
-            return _refusal("card_closed")
+            return _error_result("card_closed")
 
         def read_answer(box: str) -> bool | None:
             if not answer.approved:
@@ -153,7 +153,7 @@ class WriteCalls:
         gives the answer to the question that it then gets.
         """
         if self._questions.is_being_asked(tool, arguments):
-            return _refusal("being_asked")
+            return _error_result("being_asked")
         return await self._put_first(tool, arguments, self._show_card)
 
     async def _put_first(self, tool: str, arguments: Mapping[str, Any], put: _Put) -> _Result:
@@ -215,7 +215,7 @@ class WriteCalls:
         return card_result(request, call, limits_of(self._toolkit, request.currency))
 
 
-def _refusal(reason: str) -> CallToolResult:
+def _error_result(reason: str) -> CallToolResult:
     return result_of(RefusedError(reason).answer)
 
 
