@@ -356,7 +356,9 @@ _SOURCES: Final[Mapping[type[Input], str]] = {
 
 def _no_date_in(value: object) -> str:
     """Return the field of a dict whose value is a date by its class, and is none."""
-    fields = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+    fields: Mapping[str, object] = {}
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
     for name, day in fields.items():
         is_date = isinstance(day, date)
         if is_date and not is_a(day, date):
