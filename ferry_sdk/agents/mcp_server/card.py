@@ -23,7 +23,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
 from mcp.types import CallToolResult, TextContent, TextResourceContents, Tool, ToolAnnotations
@@ -52,7 +52,9 @@ class CardCall(BaseModel):
         box: Identifies the question; see `Questions.box`.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, hide_input_in_errors=True
+    )
 
     tool: str
     arguments: dict[str, Any]
@@ -68,7 +70,9 @@ class CardAnswer(BaseModel):
         approved: Whether the person approved it.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, hide_input_in_errors=True
+    )
 
     call: CardCall
     approved: bool
