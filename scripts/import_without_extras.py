@@ -34,6 +34,7 @@ EXTRAS = (
 )
 OPTIONAL = (
     "ferry_sdk.__main__",
+    "ferry_sdk.__pyinstaller.hook-ferry_sdk",
     "ferry_sdk.agents.mcp_server",
     "ferry_sdk.cli",
     "ferry_sdk.cli.demo",
