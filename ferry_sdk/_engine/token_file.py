@@ -1,8 +1,10 @@
-"""A file with the access token, which another program may replace."""
+"""Files with a secret: the access token, which another program may replace, or that of a server."""
 
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +12,8 @@ from ferry_sdk._runtime.files import read_file
 from ferry_sdk.errors import ConfigurationError
 
 _LONGEST: Final = 64 * 1024
-"""Bytes of a token file that are read at most; a device such as /dev/zero never ends."""
+"""Bytes of a file that are read at most; a device such as /dev/zero never ends."""
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class FileToken:
@@ -24,13 +27,13 @@ class FileToken:
     """
 
     def __init__(self, file: Path) -> None:
-        self.first_token: str = _read(file)
+        self.first_token: str = read_secret(file, "token")
         # A pipe, such as `--token-file <(…)`, can be read only once.
         self._file = file if file.is_file() else None
 
     def __call__(self) -> str:
         """Return the token in the file."""
-        return self.first_token if self._file is None else _read(self._file)
+        return self.first_token if self._file is None else read_secret(self._file, "token")
 
 
 def file_of(option: Path | None) -> Path | None:
@@ -39,16 +42,34 @@ def file_of(option: Path | None) -> Path | None:
     return option or (Path(path) if path else None)
 
 
-def _read(file: Path) -> str:
+def read_secret(file: Path, name: str) -> str:
+    """Return the secret in a file.
+
+    Args:
+        file: The file.
+        name: What it holds, for the errors, such as ``token``.
+
+    Raises:
+        ConfigurationError: The file cannot be read, is empty, or holds more than a secret.
+    """
     try:
         content = read_file(file, _LONGEST)
-        token = content.decode("utf-8-sig").strip()
+        secret = content.decode("utf-8-sig").strip()
     except (OSError, ValueError):
-        raise ConfigurationError(f"token file {file}: cannot be read") from None
-    if not token:
-        raise ConfigurationError(f"token file {file}: is empty")
-    if token.lower().startswith("bearer "):
-        raise ConfigurationError(f'token file {file}: expected the token alone, without "Bearer"')
-    if len(content) > _LONGEST or len(token.split()) > 1:
-        raise ConfigurationError(f"token file {file}: contains more than a token")
-    return token
+        raise ConfigurationError(f"{name} file {file}: cannot be read") from None
+    if not secret:
+        raise ConfigurationError(f"{name} file {file}: is empty")
+    if secret.lower().startswith("bearer "):
+        raise ConfigurationError(f'{name} file {file}: expected the {name} alone, without "Bearer"')
+    if len(content) > _LONGEST or len(secret.split()) > 1:
+        raise ConfigurationError(f"{name} file {file}: contains more than a {name}")
+    return secret
+
+
+def warning_about(file: Path, name: str) -> str | None:
+    """Return a warning if other users of the machine can read a file; None if they cannot."""
+    with suppress(OSError):
+        mode = file.stat().st_mode
+        if os.name == "posix" and stat.S_ISREG(mode) and mode & _OTHERS:
+            return f"other users can read the {name} in {file}; run: chmod 600 {file}"
+    return None

@@ -76,6 +76,7 @@ def secret_file(tmp_path):
     """A file with the secret."""
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n", "utf-8")
+    file.chmod(0o600)
     return str(file)
 
 
@@ -335,6 +336,19 @@ class TestStart:
         file = tmp_path / "secret"
         file.write_text(content, "utf-8")
         assert "secret" in self.refusal_of(ferry_sandbox, "--secret-file", str(file))
+
+    def test_file_without_a_secret_is_named(self, ferry_sandbox, tmp_path):
+        missing = tmp_path / "missing"
+        refusal = self.refusal_of(ferry_sandbox, "--secret-file", str(missing))
+        assert f"secret file {missing}: cannot be read" in refusal
+
+    def test_secret_that_others_can_read_is_warned_of(self, ferry_sandbox, tmp_path):
+        file = tmp_path / "secret"
+        file.write_text(SECRET, "utf-8")
+        file.chmod(0o644)
+        with served(ferry_sandbox, "--secret-file", str(file)) as server:
+            (warning,) = server.lines
+        assert f"chmod 600 {file}" in warning
 
     def test_secret_needs_http(self, ferry_sandbox, secret_file):
         command = [sys.executable, "-m", "ferry_sdk", "mcp", "--secret-file", secret_file]

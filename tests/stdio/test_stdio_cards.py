@@ -133,14 +133,25 @@ class TestAnswer:
             pytest.param({"secret": "guessed"}, id="secret"),
             pytest.param({"tool": "bookings_confirm"}, id="tool"),
             pytest.param({"arguments": {}}, id="arguments"),
-            pytest.param({"arguments": None}, id="no arguments"),
-            pytest.param({"more": 1}, id="more"),
         ],
     )
     def test_changed_call_is_refused(self, host, shown, ferry_sandbox, change):
         answer = CardHost.press(host, {**shown.call, **change}, approved=True)
         assert json.loads(answer.content[0].text)["error"]["code"] == "approval_expired"
         assert effects(ferry_sandbox) == []
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            pytest.param({"arguments": None}, "call.arguments", id="no arguments"),
+            pytest.param({"more": 1}, "call.more", id="more"),
+        ],
+    )
+    def test_malformed_answer_keeps_the_card(self, host, shown, change, field):
+        answer = host.press({**shown.call, **change}, approved=True)
+        refused = json.loads(answer.content[0].text)["error"]
+        assert (refused["code"], refused["message"].split(":")[0]) == ("invalid_arguments", field)
+        result_of(shown.press().answer)
 
     def test_other_box_shows_another_card(self, host, shown, ferry_sandbox):
         changed = {**shown.call, "box": "approve_0000000000000000"}

@@ -13,7 +13,7 @@ from typing import Final
 
 import anyio
 
-from ferry_sdk._engine.token_file import FileToken, file_of
+from ferry_sdk._engine.token_file import FileToken, file_of, read_secret, warning_about
 from ferry_sdk.agents.mcp_server.http import HttpAddress, serve_http
 from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 from ferry_sdk.agents.mcp_server.stdio import is_host_gone, serve_stdio
@@ -96,7 +96,7 @@ def serve(
             travellers=travellers,
         )
         address = None if http is None else HttpAddress.parse(http)
-        secret = None if secret_file is None else check_secret(FileToken(secret_file).first_token)
+        secret = None if secret_file is None else _take_secret(secret_file)
         anyio.run(partial(_serve, ferry, toolkit, address, secret=secret, approval=approval))
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
@@ -135,7 +135,20 @@ def take_token(file: Path | None) -> str | Callable[[], str]:
 
     file = file_of(file)
     if file is not None:
+        _warn_of_readers(file, "token")
         return FileToken(file)
     if not token:
         raise ConfigurationError("missing: FERRY_TOKEN_FILE, or FERRY_TOKEN")
     return token
+
+
+def _take_secret(file: Path) -> str:
+    """Return the secret of HTTP requests."""
+    _warn_of_readers(file, "secret")
+    return check_secret(read_secret(file, "secret"))
+
+
+def _warn_of_readers(file: Path, name: str) -> None:
+    warning = warning_about(file, name)
+    if warning is not None:
+        logger.warning(warning)

@@ -39,6 +39,7 @@ from ferry_sdk.agents.mcp_server.questions import Questions
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest, ApprovalWay, refuse
 from ferry_sdk.agents.toolkit import AsyncToolkit, limits_of, put_question, state_of
+from ferry_sdk.models.base import path_of
 
 _QUESTION: Final = "approval"
 Way = Literal["card", "form", "code", "none"]
@@ -101,8 +102,9 @@ class WriteCalls:
         """
         try:
             answer = CardAnswer.model_validate(arguments)
-        except ValidationError:
-            return _error_result("card_closed")
+        except ValidationError as error:
+            problem = "{}: {}".format(*path_of(error))
+            return result_of(RefusedError("card_answer", problem).answer)
 
         call = answer.call
         if not self._questions.take(call.secret, call.tool, call.arguments):

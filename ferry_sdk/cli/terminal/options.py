@@ -20,7 +20,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -36,7 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk._engine.token_file import FileToken, file_of
+from ferry_sdk._engine.token_file import FileToken, file_of, warning_about
 from ferry_sdk._engine.validation import folder
 from ferry_sdk._runtime.files import read_file
 from ferry_sdk.cli.terminal.errors import Exit, interrupted_write
@@ -98,7 +97,6 @@ _COMPLETION_TIMEOUT: Final = 1.0
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
 _AGO: Final = re.compile(r"-(\d{1,4})", re.ASCII)
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True)
@@ -243,10 +241,9 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    with suppress(OSError):
-        mode = file.stat().st_mode
-        if os.name == "posix" and stat.S_ISREG(mode) and mode & _OTHERS:
-            warn(f"other users can read the token in {file}; run: chmod 600 {file}")
+    warning = warning_about(file, "token")
+    if warning is not None:
+        warn(warning)
     return FileToken(file)
 
 
