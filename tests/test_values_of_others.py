@@ -9,8 +9,9 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 
-from ferry_sdk import Ferry, FerryError, InvalidInputError
+from ferry_sdk import Ferry, FerryError, InvalidInputError, Traveller
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.trip import TRAVELLERS
 
@@ -91,6 +92,22 @@ def test_missing_birth_date_is_named(ferry):
     with pytest.raises(InvalidInputError) as caught:
         ferry.bookings.create(availabilities=chosen, passengers=party)
     assert caught.value.field == "passengers[0].birth_date"
+
+
+@pytest.mark.parametrize("field", ["birth_date", "doc_expiration"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda fields: Traveller(**fields), id="class"),
+        pytest.param(Traveller.model_validate, id="model_validate"),
+    ],
+)
+def test_model_names_a_missing_date(make, field):
+    with pytest.raises(ValidationError) as caught:
+        make({"first_name": "Zoë", "last_name": "Łuk", field: pd.NaT})
+    (problem,) = caught.value.errors()
+    assert (problem["loc"], problem["msg"]) == ((field,), "expected a date")
+    assert "Zoë" not in str(caught.value)
 
 
 def test_timestamp_is_a_day(ferry):

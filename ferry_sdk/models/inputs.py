@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import (
     AwareDatetime,
@@ -20,8 +20,8 @@ from pydantic import (
     field_serializer,
     field_validator,
 )
-from pydantic_core import PydanticCustomError
-from typing_extensions import LiteralString, Required, TypedDict, Unpack
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing_extensions import LiteralString, Required, Self, TypedDict, Unpack
 
 from ferry_sdk._runtime.clock import Date
 from ferry_sdk._runtime.money import exact_amount
@@ -81,10 +81,58 @@ PassengerParam = Literal["A", "C", "I"]
 GenderName = Literal["Male", "Female", "M", "F"]
 
 
+def _no_date_in(value: object) -> str:
+    """Return the field of a dict whose value is a date by its class, and is none."""
+    fields: Mapping[str, object] = {}
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+    for name, day in fields.items():
+        is_date = isinstance(day, date)
+        if is_date and not is_a(day, date):
+            return name
+    return ""
+
+
+def _reject_missing_date(model: type[BaseModel], value: object) -> None:
+    """Raise the error of a date that is none; pydantic raises a TypeError without its field.
+
+    A validator of dates would make every booking dearer.
+
+    Raises:
+        ValidationError: A value of the dict is a date by its class, and is none.
+    """
+    field = _no_date_in(value)
+    if field:
+        problem = InitErrorDetails(type=invalid("expected a date"), loc=(field,), input=None)
+        error = ValidationError.from_exception_data(model.__name__, [problem], hide_input=True)
+        raise error from None
+
+
 class Input(DeferredModel):
     """An input model. Unknown fields are rejected; errors do not contain values."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    if not TYPE_CHECKING:  # type checkers make the signature from the fields
+
+        def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 -- of any class
+            try:
+                super().__init__(**values)
+            except TypeError:
+                _reject_missing_date(type(self), values)
+                raise
+
+        # Without this mark, pydantic would also call it for every dict that it validates.
+        __init__.__pydantic_base_init__ = True
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:  # noqa: ANN401 -- those of pydantic
+        """Validate a model or a dict; see pydantic."""
+        try:
+            return super().model_validate(obj, **options)
+        except TypeError:
+            _reject_missing_date(cls, obj)
+            raise
 
 
 InputT = TypeVar("InputT", bound=Input)
@@ -352,18 +400,6 @@ _SOURCES: Final[Mapping[type[Input], str]] = {
     Vehicle: ", such as vehicles.find('golf')[0].booking()",
 }
 """Where an input comes from, for the errors of other values."""
-
-
-def _no_date_in(value: object) -> str:
-    """Return the field of a dict whose value is a date by its class, and is none."""
-    fields: Mapping[str, object] = {}
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, object]", value)
-    for name, day in fields.items():
-        is_date = isinstance(day, date)
-        if is_date and not is_a(day, date):
-            return name
-    return ""
 
 
 def parse_input(
