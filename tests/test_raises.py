@@ -421,6 +421,7 @@ def travellers(world):
 
 def charts(world):
     yield partial(notebook.fares_by_day, [7])
+    yield partial(notebook.network_map, [7])
     in_two_currencies = [SimpleNamespace(currency="EUR"), SimpleNamespace(currency="TND")]
     yield partial(notebook.prices_over_time, in_two_currencies)
     with not_installed("matplotlib"):

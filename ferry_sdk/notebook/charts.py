@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
     from ferry_sdk.models.catalogue import McpPort
     from ferry_sdk.offers import PriceHistory
+    from ferry_sdk.planning.routes import Route
 
 __all__ = ["fares_by_day", "network_map", "prices_over_time"]
 
@@ -259,7 +260,7 @@ _GAP: Final = 4
 
 
 def network_map(
-    ports: Iterable[McpPort], *, routes: Iterable[tuple[str | None, str | None]] = ()
+    ports: Iterable[McpPort], *, routes: Iterable[Route | tuple[str | None, str | None]] = ()
 ) -> Figure:
     """Plot ports by position with the coasts around them, and routes as straight lines.
 
@@ -269,13 +270,15 @@ def network_map(
 
     Args:
         ports: The ports, from `mcp.ports`.
-        routes: Pairs of port codes, in any order. Without any, all ports are shown.
+        routes: Routes of `routes.find`, or pairs of port codes. Without any, all ports are shown.
 
     Returns:
         The figure, 11 inches wide, with a height that fits the network. It is not registered
         with pyplot and need not be closed.
 
     Raises:
+        InvalidInputError: A port is not one of `mcp.ports`, a route is no route and no pair, or
+            none of the routes' codes is that of a port.
         ModuleNotFoundError: matplotlib is not installed.
 
     Example:
@@ -290,22 +293,25 @@ def network_map(
         network_map(ports, routes=routes).savefig("network.png")
         ```
     """
-    # The codes in order, so that both directions are one line.
-    pairs = {
-        (min(depart, arrive), max(depart, arrive)) for depart, arrive in routes if depart and arrive
-    }
+    pairs = _pairs_of(routes)
     served = {code for pair in pairs for code in pair}
 
     places: dict[str, _Place] = {}
     names: dict[str, str] = {}
     nameless = 0
-    for port in ports:
+    for index, port in enumerate(ports):
+        if not hasattr(port, "longitude"):
+            raise InvalidInputError("expected a port of mcp.ports", field=f"ports[{index}]")
         if port.code is None:
             nameless += not pairs
         elif not pairs or port.code in served:
             names[port.code] = port.name or port.city or port.code
             if port.longitude is not None and port.latitude is not None:
                 places[port.code] = (port.longitude, port.latitude)
+
+    # Some unknown codes are no error: their ports may be among those that could not be read.
+    if served and not names:
+        raise InvalidInputError(f"expected codes of the ports, not {min(served)}", field="routes")
     lines = [pair for pair in sorted(pairs) if pair[0] in places and pair[1] in places]
 
     title = _count(len(places), "port")
@@ -343,6 +349,27 @@ def network_map(
     figure.draw_without_rendering()  # only then matplotlib knows the extents of labels
     _label_ports(axes, places, names, route_counts)
     return figure
+
+
+def _pairs_of(routes: Iterable[object]) -> set[tuple[str, str]]:
+    """Return the codes of each route's ports, in order, so that both directions are one line.
+
+    Raises:
+        InvalidInputError: A member is no route and no pair of codes.
+    """
+    pairs: set[tuple[str, str]] = set()
+    for index, route in enumerate(routes):
+        match route:
+            case (str() | None as depart, str() | None as arrive):
+                pass
+            case object(depart_code=str() | None as depart, arrive_code=str() | None as arrive):
+                pass
+            case _:
+                problem = "expected a route of routes.find, or two port codes"
+                raise InvalidInputError(problem, field=f"routes[{index}]")
+        if depart and arrive:
+            pairs.add((min(depart, arrive), max(depart, arrive)))
+    return pairs
 
 
 def _count(count: int, noun: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from decimal import Decimal
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import pytest
 from matplotlib import rc_context
 from matplotlib.colors import to_hex
 
-from ferry_sdk import Availability, Ferry, InvalidInputError, McpPort, notebook
+from ferry_sdk import Availability, Ferry, InvalidInputError, McpPort, Port, Route, notebook
 from ferry_sdk.sandbox import Sandbox
 from tests.support import samples
 from tests.support.blocks import NOTEBOOKS
@@ -194,6 +195,36 @@ def test_line_of_a_route_can_be_seen(network):
 def test_title_counts_ports_and_routes(routes, title):
     (axes,) = notebook.network_map(PORTS, routes=routes).axes
     assert axes.get_title("left") == title
+
+
+def test_route_that_was_found_is_a_line():
+    route = Route(
+        journey_id="j-1",
+        depart_code="A",
+        arrive_code="B",
+        depart_name="Marseille",
+        arrive_name="La Goulette",
+        companies=("CTN",),
+        duration=timedelta(hours=21),
+    )
+    (axes,) = notebook.network_map(PORTS, routes=[route]).axes
+    assert axes.get_title("left") == "2 ports, 1 route"
+
+
+@pytest.mark.parametrize(
+    ("ports", "routes", "field"),
+    [
+        pytest.param([*PORTS, Port(code="E", name="Gênes")], [], "ports[4]", id="another port"),
+        pytest.param(PORTS, [("Gênes", "Tunis")], "routes", id="names"),
+        pytest.param(PORTS, [("A", "B"), "AB"], "routes[1]", id="text"),
+        pytest.param(PORTS, [("A", "B", "C")], "routes[0]", id="three codes"),
+        pytest.param(PORTS, [(1, 2)], "routes[0]", id="numbers"),
+    ],
+)
+def test_what_is_not_on_a_map_is_refused(ports, routes, field):
+    with pytest.raises(InvalidInputError) as caught:
+        notebook.network_map(ports, routes=routes)
+    assert caught.value.field == field
 
 
 def test_axes_of_the_map_are_degrees(network):

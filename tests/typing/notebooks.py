@@ -11,11 +11,14 @@ from typing_extensions import assert_type
 from ferry_sdk.notebook import fares_by_day, network_map
 
 if TYPE_CHECKING:
-    from ferry_sdk import Availability, McpPort, Records, ScheduledDeparture
+    from ferry_sdk import Availability, Matches, McpPort, Records, Route, ScheduledDeparture
 
 
 def shown(
-    sailings: Records[Availability], ports: Records[McpPort], timetable: Records[ScheduledDeparture]
+    sailings: Records[Availability],
+    ports: Records[McpPort],
+    timetable: Records[ScheduledDeparture],
+    found: Matches[Route],
 ) -> None:
     assert_type(sailings.to_frame(), DataFrame)
     assert_type(sailings.to_frame(by="tariff", money="float"), DataFrame)
@@ -23,3 +26,4 @@ def shown(
     assert_type(network_map(ports, routes=[("ESALG", "MAPTM")]), Figure)
     routes = {(one.depart_code, one.arrive_code) for one in timetable}
     assert_type(network_map(ports, routes=routes), Figure)
+    assert_type(network_map(ports, routes=found), Figure)
