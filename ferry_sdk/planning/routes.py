@@ -88,7 +88,8 @@ class Route(Match):
     companies: tuple[str, ...]
     duration: timedelta
     departure_times: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict[str, tuple[str, ...]]
+        default_factory=dict[str, tuple[str, ...]],
+        hash=False,  # a dict has none
     )
 
 

@@ -59,6 +59,9 @@ class TestFind:
         assert (to_tunis.depart_code, to_tunis.arrive_code) == ("ITGOA", "TNLGN")
         assert to_tunis.duration == timedelta(hours=24)
 
+    def test_routes_are_hashable(self, reader, to_tunis):
+        assert to_tunis in set(reader.routes.find("Genoa"))
+
     def test_route_names_its_companies(self, to_tunis):
         assert {*to_tunis.companies} == {"GNV", "CTN"}
 
