@@ -85,7 +85,7 @@ class TravellerProblem:
     """Something that is missing or contradictory in a party. It contains no traveller's data.
 
     Attributes:
-        traveller: The index of the traveller.
+        traveller: The index of the traveller, from 0; `problem` counts alike.
         field: The field, such as ``birth_date``.
         problem: What is wrong with it.
     """
@@ -398,7 +398,7 @@ def _find_repeated(
         others = earlier.setdefault(key, [])
         for other in others:
             if not _differ(party[index], party[other], details):
-                yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
+                yield TravellerProblem(index, field, f"the same as of traveller {other}")
                 break
         others.append(index)
 

@@ -22,7 +22,7 @@ YEAR = DAY.year
         ([ADULT], [{**ADA, "doc_expiration": f"{YEAR - 1}-12-31"}], "0.doc_expiration", "expires"),
         ([ADULT], [{**ADA, "doc_number": "XK447"}], "0.doc_type", "a kind and a number"),
         ([ADULT], [{**ADA, "doc_type": "Passport"}], "0.doc_number", "a kind and a number"),
-        ([ADULT, ADULT], [ADA, ADA], "1.last_name", "the same as of traveller 1"),
+        ([ADULT, ADULT], [ADA, ADA], "1.last_name", "the same as of traveller 0"),
         ([ADULT, ADULT], [ADA, LEO], None, "2 travellers (2 Adult)"),
         ([ADULT, CHILD], [ADA], None, "1 travellers (1 Adult)"),
         ([ADULT, CHILD], [ADA, {**LEO, "type": "Infant"}], None, "(1 Adult, 1 Child)"),

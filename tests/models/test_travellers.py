@@ -255,6 +255,11 @@ def test_a_contradiction_is_a_problem(members, traveller, field):
     assert [(problem.traveller, problem.field) for problem in problems] == [(traveller, field)]
 
 
+def test_a_problem_counts_travellers_from_0():
+    (problem,) = Travellers([LEO, ADA, ADA]).problems(on=DAY)
+    assert (problem.traveller, problem.problem) == (2, "the same as of traveller 1")
+
+
 def check_refusal(passengers, traveller, field):
     """Check that a booking is refused by this field, without a name in the message."""
     error = caught(InvalidInputError, booked, passengers, at(DAY), at(BACK))
