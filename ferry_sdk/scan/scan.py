@@ -304,7 +304,8 @@ class FareScan:
                     self.plan(client)
             except ConfigurationError as error:
                 raise ConfigurationError(
-                    f"the routes are not known: call plan(client) first, or set {error}"
+                    "the routes are not known: call plan(client) first, or set FERRY_TOKEN and "
+                    f"FERRY_BASE_URL ({error})"
                 ) from error
         return "", self._request.searches(self._routes or ())
 

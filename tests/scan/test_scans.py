@@ -122,7 +122,7 @@ class TestSize:
         assert not folder.exists()
 
     def test_unknown_routes_are_an_error(self, scan):
-        with pytest.raises(errors.ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
+        with pytest.raises(errors.ConfigurationError, match=r"plan\(client\).* \(missing: token="):
             _ = scan.size
 
     def test_routes_are_read_with_the_environment(self, scan, ferry_sandbox, monkeypatch):
