@@ -12,11 +12,12 @@ For example, `partial(correlation, "\\n")` is a call of `correlation`. It raises
 would fail with `("correlation", "InvalidInputError")` among the missing errors.
 """
 
+import asyncio
 import errno
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -128,6 +129,8 @@ def finish(result):
     elif isinstance(result, AbstractContextManager):
         with result:
             pass
+    elif isinstance(result, Coroutine):
+        asyncio.run(result)
 
 
 @dataclass
@@ -650,6 +653,10 @@ def services(world):
     yield partial(service.clock.travel_to, without_zone)
     yield partial(service.faults.add, "earthquake")
     yield partial(service.mcp.set, reply="slow")
+    yield partial(service.make_booking, "sold")
+    yield partial(sandbox.Sandbox().make_booking)
+    yield partial(sandbox.crossing, world.stranger)
+    yield partial(sandbox.acrossing, AsyncFerry("nobody's", base_url=service.base_url))
 
 
 def watches_of_offers(world):
