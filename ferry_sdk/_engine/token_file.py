@@ -66,10 +66,9 @@ def read_secret(file: Path, name: str) -> str:
     return secret
 
 
-def warning_about(file: Path, name: str) -> str | None:
-    """Return a warning if other users of the machine can read a file; None if they cannot."""
+def has_other_readers(file: Path) -> bool:
+    """Return whether other users of the machine can read a file, or write to it."""
     with suppress(OSError):
         mode = file.stat().st_mode
-        if os.name == "posix" and stat.S_ISREG(mode) and mode & _OTHERS:
-            return f"other users can read the {name} in {file}; run: chmod 600 {file}"
-    return None
+        return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
+    return False

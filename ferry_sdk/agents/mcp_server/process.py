@@ -13,7 +13,7 @@ from typing import Final
 
 import anyio
 
-from ferry_sdk._engine.token_file import FileToken, file_of, read_secret, warning_about
+from ferry_sdk._engine.token_file import FileToken, file_of, has_other_readers, read_secret
 from ferry_sdk.agents.mcp_server.http import HttpAddress, serve_http
 from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 from ferry_sdk.agents.mcp_server.stdio import is_host_gone, serve_stdio
@@ -149,6 +149,5 @@ def _take_secret(file: Path) -> str:
 
 
 def _warn_of_readers(file: Path, name: str) -> None:
-    warning = warning_about(file, name)
-    if warning is not None:
-        logger.warning(warning)
+    if has_other_readers(file):
+        logger.warning("other users can read the %s in %s; run: chmod 600 %s", name, file, file)

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk._engine.token_file import FileToken, file_of, warning_about
+from ferry_sdk._engine.token_file import FileToken, file_of, has_other_readers
 from ferry_sdk._engine.validation import folder
 from ferry_sdk._runtime.files import read_file
 from ferry_sdk.cli.terminal.errors import Exit, interrupted_write
@@ -241,9 +241,8 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    warning = warning_about(file, "token")
-    if warning is not None:
-        warn(warning)
+    if has_other_readers(file):
+        warn(f"other users can read the token in {file}; run: chmod 600 {file}")
     return FileToken(file)
 
 
