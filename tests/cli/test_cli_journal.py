@@ -311,6 +311,79 @@ def test_settle_asks_a_person(ferry_sandbox, tmp_path, url, journal, answer, cod
     assert journal.entry(entry_id).state == state
 
 
+# ---- ferry book after a lost reply ------------------------------------------------------------
+
+
+@pytest.fixture
+def book_again(cli, order, url, ferry_sandbox):
+    """Book by a command line whose first run lost the reply of its create."""
+    words = ["book", "--from", str(order), "--yes", "--journal", url]
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    cli(*words, code=5)
+    return lambda *more, **options: cli(*words, *more, **options)
+
+
+def test_repeated_command_line_does_not_book_twice(book_again, ferry_sandbox, journal):
+    (entry,) = journal.unresolved()
+    ended = book_again(code=5)
+    assert f"entry {entry.id}, correlation id {entry.correlation_id}" in ended.err
+    assert f"run `ferry journal settle {entry.id}`" in ended.err
+    assert effects(ferry_sandbox) == ["bookings.create"]
+
+
+def test_document_names_the_unresolved_booking(book_again, journal):
+    (entry,) = journal.unresolved()
+    error = book_again("--json", code=5).document["error"]
+    assert error["entry_id"] == entry.id
+    assert error["correlation_id"] == entry.correlation_id
+
+
+def test_settled_booking_allows_the_next_one(book_again, ferry_sandbox, journal):
+    (entry,) = journal.unresolved()
+    journal.settle(entry, happened=False)
+    book_again()
+    assert effects(ferry_sandbox) == ["bookings.create"] * 2
+
+
+def test_named_booking_is_to_be_recovered(cli, named, order, url):
+    _, error = named
+    ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)
+    assert f"run `ferry journal recover {error['entry_id']}`" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "count"),
+    [
+        pytest.param("", 6, 1, id="declined"),
+        pytest.param("y", 0, 2, id="agreed"),
+    ],
+)
+@pytest.mark.usefixtures("book_again")
+def test_unresolved_booking_is_asked_about(
+    ferry_sandbox, tmp_path, order, url, journal, answer, code, count
+):
+    from tests.cli.terminals import terminal
+
+    (entry,) = journal.unresolved()
+    words = ["book", "--from", str(order), "--journal", url]
+    with terminal(ferry_sandbox, tmp_path, *words, size=(60, 160)) as person:
+        person.expect(entry.correlation_id)
+        person.expect("Book all the same?")
+        person.answer(answer)
+        if answer:
+            person.expect("Book it?")
+            person.answer("y")
+        person.finish(code)
+    assert effects(ferry_sandbox) == ["bookings.create"] * count
+
+
+def test_change_does_not_book_beside_an_unresolved_booking(change, ferry_sandbox, journal):
+    entry_id = begin(journal)
+    before = effects(ferry_sandbox)
+    assert entry_id in change("--yes", code=5).err
+    assert effects(ferry_sandbox) == before
+
+
 # ---- ferry journal recover --------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.journal.unresolved import ask_about_unresolved
 from ferry_sdk.cli.commands.orders.output import order_details, order_members
 from ferry_sdk.cli.terminal.errors import print_write
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
@@ -72,6 +73,8 @@ def book(
         raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
 
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
+        if record is not None:
+            ask_about_unresolved(record, "Book all the same?", yes=yes)
         request, choices = make_request(ferry)
         print_summary(request, choices)
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)

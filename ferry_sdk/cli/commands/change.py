@@ -22,6 +22,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.book import FROM_FILE
 from ferry_sdk.cli.commands.cancel import read_fee
 from ferry_sdk.cli.commands.confirm import check_stage
+from ferry_sdk.cli.commands.journal.unresolved import ask_about_unresolved
 from ferry_sdk.cli.commands.orders.output import order_members
 from ferry_sdk.cli.commands.show import booking_members
 from ferry_sdk.cli.terminal.errors import print_write
@@ -110,6 +111,7 @@ def change(
     require_terminal(yes=yes)
 
     with open_command_journal(journal) as record, common.open_client() as ferry:
+        ask_about_unresolved(record, "Book another one all the same?", yes=yes)
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
         check_stage(old.stage, "changed", "BOOKING")
