@@ -140,6 +140,24 @@ def test_booking_that_is_not_read_is_named(cli, bookings, url, ferry_sandbox):
     assert (unread["error"]["type"], document["read"]) == ("NotFoundError", 1)
 
 
+def test_find_that_reads_nothing_is_an_error(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.faults.add("refused", "bookings.get", status=404, times=None)
+    message = cli("find", "nunez", "--journal", url, code=4).err
+    assert "none of the 2 bookings on record could be read" in message
+    assert "found none" not in message
+
+
+def test_document_of_a_find_that_reads_nothing_is_an_error(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.faults.add("refused", "bookings.get", status=404, times=None)
+    error = cli("find", "nunez", "--journal", url, "--json", code=4).document["error"]
+    assert (error["type"], error["exit_code"]) == ("NotFoundError", 4)
+
+
+def test_find_counts_what_it_could_not_read(cli, bookings, url, ferry_sandbox):
+    ferry_sandbox.faults.add("refused", "bookings.get", status=404)
+    assert "1 booking could not be read" in cli("find", "nunez", "--journal", url).err
+
+
 def test_refused_token_is_an_error(cli, bookings, url, ferry_sandbox):
     ferry_sandbox.faults.add("unauthorized", "bookings.get", times=None)
     assert "token" in cli("find", "nunez", "--journal", url, code=4).err

@@ -11,6 +11,7 @@ import typer
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.show import booking_members
 from ferry_sdk.cli.lookup import MOST_READS, BookingAnswer, matches, read_bookings
+from ferry_sdk.cli.terminal.errors import CommandError, Exit, error_fields, exit_code_of
 from ferry_sdk.cli.terminal.options import (
     Common,
     JournalUrl,
@@ -73,6 +74,13 @@ def find(
 
     bookings = [answer.value for answer in answers if answer.value is not None]
     unread = [answer for answer in answers if answer.error is not None]
+    if unread and not bookings:
+        raise _none_read(unread[0], ids)
+    if unread:
+        first = unread[0]
+        number = count(len(unread), "booking")
+        warn(f"{number} could not be read, such as {first.key}: {first.error}")
+
     found = [booking for booking in bookings if matches(booking, wanted)]
     if common.as_json:
         print_json(
@@ -87,15 +95,22 @@ def find(
 
     if found:
         print_blocks([_details(booking) for booking in found], heading=3)
-    if unread:
-        first = unread[0]
-        number = count(len(unread), "booking")
-        warn(f"{number} could not be read, such as {first.key}: {first.error}")
     say_on_stderr(_summary(len(found), len(bookings), limit=limit, has_more=has_more))
 
 
 def _progress(number: int, ids: Sequence[str]) -> str:
     return f"Reading the bookings, {number}/{len(ids)}"
+
+
+def _none_read(answer: BookingAnswer, ids: Sequence[str]) -> CommandError:
+    """Return the error of a list of which no booking could be read, made from its first answer."""
+    number = count(len(ids), "booking")
+    message = f"none of the {number} on record could be read, such as {answer.key}: {answer.error}"
+    if answer.error is None:
+        return CommandError(Exit.FAILED, message)
+    hint = "the address or the token may be another one than that of the journal's bookings"
+    code = exit_code_of(answer.error)
+    return CommandError(code, message, hint, **error_fields(answer.error))
 
 
 def _unread_members(answer: BookingAnswer) -> dict[str, object]:

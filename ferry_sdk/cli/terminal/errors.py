@@ -154,7 +154,7 @@ def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
             sys.stdout.flush()
         except FerryError as error:
             hint = _hint(error, options.get("on"))
-            failure = CommandError(exit_code_of(error), str(error), hint, **_error_fields(error))
+            failure = CommandError(exit_code_of(error), str(error), hint, **error_fields(error))
         except CommandError as error:
             failure = error
         except EOFError:
@@ -227,7 +227,7 @@ _FIELDS: Final = (
 """The attributes of errors that programs get: no bodies, travellers or tokens."""
 
 
-def _error_fields(error: FerryError) -> dict[str, object]:
+def error_fields(error: FerryError) -> dict[str, object]:
     """Return the fields of an error for programs."""
     values = {name: getattr(error, name, None) for name in _FIELDS}
     if isinstance(error, UnresolvedWriteError):
