@@ -229,6 +229,17 @@ def test_settle_records_what_a_person_learned(run, journal, open_create):
     assert journal.entry(open_create).state == "done"
 
 
+def test_settle_without_a_booking_names_the_option(run, journal, open_create):
+    ended = run("settle", open_create, "--happened", "--yes")
+    assert "`ferry find` and `ferry reconcile` will not know the booking" in ended.err
+    assert "--booking ID" in ended.err
+
+
+@pytest.mark.parametrize("words", [["--not-happened"], NO_CHECK], ids=["not happened", "named"])
+def test_settle_warns_of_no_booking_that_is_known(run, open_create, words):
+    assert "--booking ID" not in run("settle", open_create, *words, "--yes").err
+
+
 def test_write_that_is_done_stays_done(run, journal, open_create):
     journal.end(open_create, "done", OutcomeDetails("b-1"))
     assert "recorded as done" in run("settle", open_create, "--not-happened", "-y", code=3).err

@@ -19,6 +19,7 @@ from ferry_sdk.cli.terminal.output import (
     print_details,
     print_result,
     show_progress,
+    warn,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.client import Ferry
@@ -61,6 +62,11 @@ def settle_entry(
                 if can_be_read:
                     _check_outcome(ferry, entry, happened=happened)
 
+        if happened and booking is None and _leaves_booking_unknown(entry):
+            warn(
+                "`ferry find` and `ferry reconcile` will not know the booking; "
+                "pass --booking ID, with the id that the service has told you"
+            )
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
@@ -79,6 +85,12 @@ def _names_created_booking(entry: JournalEntry) -> bool:
     """Return whether it is a create whose failed reply named the booking, which can be read."""
     row = SAFETY.get(entry.operation)
     return row is not None and row.read_if_named is not None and entry.booking_id is not None
+
+
+def _leaves_booking_unknown(entry: JournalEntry) -> bool:
+    """Return whether it is a create whose booking the journal does not know."""
+    row = SAFETY.get(entry.operation)
+    return row is not None and row.effect == "bookings.create" and entry.booking_id is None
 
 
 def _print_booking(ferry: Ferry, booking_id: str) -> None:
