@@ -199,6 +199,25 @@ def test_show_of_a_reference_names_find(cli, bookings):
     assert "`ferry find` finds it" in cli("show", older.booking_reference, code=4).err
 
 
+# ---- Questions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["confirm", "cancel"])
+def test_question_shows_travellers_and_sailing(cli, bookings, command):
+    _, newer = bookings
+    asked = cli(command, newer.booking_id, "--yes").err
+    assert all(f"{first} {last}" in asked for first, last in FRIENDS)
+    journey = newer.tickets[0].availability.outward.journey
+    assert f"{journey.depart_port_name} → {journey.arrive_port_name}, " in asked
+    assert f"{journey.depart_at:%a %d %b %Y %H:%M}" in asked
+
+
+def test_cancellation_of_a_ticket_shows_its_travellers(cli, bookings):
+    older, _ = bookings
+    asked = cli("cancel", older.tickets[0].id, "--yes").err
+    assert "Zélie Núñez Ångström" in asked
+
+
 # ---- The journal ------------------------------------------------------------------------------
 
 

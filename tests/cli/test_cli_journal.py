@@ -251,6 +251,11 @@ def test_settle_corrects_the_booking(run, journal, booked, open_create):
     assert journal.entry(open_create).booking_id == booked
 
 
+def test_settle_shows_who_is_on_the_named_booking(run, booked, open_create):
+    ended = run("settle", open_create, "--happened", "--booking", booked, "--yes")
+    assert "Ada Reyes" in ended.err
+
+
 @pytest.fixture
 def confirmed_entry(journal, booked, ticket):
     """The id of an open confirmation, which has happened."""

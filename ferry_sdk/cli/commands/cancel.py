@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import check_stage, result_of_earlier
-from ferry_sdk.cli.commands.show import record_of
+from ferry_sdk.cli.commands.show import details_of, record_of
 from ferry_sdk.cli.terminal.errors import print_write
 from ferry_sdk.cli.terminal.options import (
     Common,
@@ -60,6 +60,7 @@ def cancel(
             fee = read_fee(ferry, some_id, max_penalty)
             print_details(
                 ("status", status),
+                *details_of(target),
                 ("fee", money(fee.penalty_amount, fee.currency)),
                 ("refund", money(fee.refund_amount, fee.currency)),
                 on=error_console(),

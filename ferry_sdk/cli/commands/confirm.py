@@ -15,6 +15,7 @@ import typer
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.show import details_of
 from ferry_sdk.cli.terminal.errors import print_write
 from ferry_sdk.cli.terminal.options import (
     Common,
@@ -67,6 +68,7 @@ def confirm(
             price = money(booking.total_price, booking.currency)
             print_details(
                 ("booking", f"{booking.booking_reference}, {booking.stage}"),
+                *details_of(booking),
                 ("total", price),
                 ("expires", moment(booking.expire_at)),
                 on=error_console(),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.show import booking_members
+from ferry_sdk.cli.commands.show import booking_members, names_of, sailings_of
 from ferry_sdk.cli.lookup import MOST_READS, BookingAnswer, matches, read_bookings
 from ferry_sdk.cli.terminal.errors import CommandError, Exit, error_fields, exit_code_of
 from ferry_sdk.cli.terminal.options import (
@@ -21,7 +21,6 @@ from ferry_sdk.cli.terminal.options import (
 )
 from ferry_sdk.cli.terminal.output import (
     count,
-    moment,
     print_blocks,
     print_json,
     say_on_stderr,
@@ -121,29 +120,15 @@ def _unread_members(answer: BookingAnswer) -> dict[str, object]:
 def _details(booking: Booking) -> list[tuple[str, object]]:
     """Return a booking of a list as names and values."""
     numbers = [ticket.ticket_number for ticket in booking.tickets if ticket.ticket_number]
-    names = [
-        f"{traveller.first_name} {traveller.last_name}"
-        for ticket in booking.tickets
-        for traveller in ticket.passengers
-    ]
     return [
         ("reference", booking.booking_reference),
         ("stage", booking.stage),
         ("total", money(booking.total_price, booking.currency)),
-        ("sailings", tuple(_sailings(booking))),
-        ("travellers", ", ".join(dict.fromkeys(names))),
+        ("sailings", tuple(sailings_of(booking.tickets))),
+        ("travellers", ", ".join(names_of(booking.tickets))),
         ("tickets", ", ".join(numbers)),
         ("booking", booking.booking_id),
     ]
-
-
-def _sailings(booking: Booking) -> Iterator[str]:
-    """Yield each sailing in words."""
-    for ticket in booking.tickets:
-        for way in (ticket.availability.outward, ticket.availability.return_):
-            if way is not None and (journey := way.journey) is not None:
-                ports = f"{journey.depart_port_name} → {journey.arrive_port_name}"
-                yield f"{ports}, {moment(journey.depart_at)}"
 
 
 def _summary(found: int, read: int, *, limit: int, has_more: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Annotated, Final
 
@@ -12,6 +12,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.lookup import MOST_READS, has_number, read_bookings
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, open_journal
 from ferry_sdk.cli.terminal.output import (
+    Details,
     count,
     moment,
     next_of,
@@ -172,6 +173,31 @@ def _crossings(ticket: Ticket) -> Iterator[tuple[str, tuple[str, str]]]:
             leaves = f"{journey.depart_port_name} {moment(journey.depart_at)}"
             arrives = f"{journey.arrive_port_name} {moment(journey.arrive_at)}"
             yield name, (leaves, f"→ {arrives}")
+
+
+def details_of(record: Booking | Ticket) -> Details:
+    """Return the travellers and the sailings of a record, for a question about it."""
+    tickets = record.tickets if isinstance(record, Booking) else [record]
+    return (("travellers", tuple(names_of(tickets))), ("sailing", tuple(sailings_of(tickets))))
+
+
+def names_of(tickets: Sequence[Ticket]) -> list[str]:
+    """Return the names of the travellers, each once."""
+    names = [
+        f"{traveller.first_name} {traveller.last_name}"
+        for ticket in tickets
+        for traveller in ticket.passengers
+    ]
+    return [*dict.fromkeys(names)]
+
+
+def sailings_of(tickets: Sequence[Ticket]) -> Iterator[str]:
+    """Yield each sailing in words."""
+    for ticket in tickets:
+        for way in (ticket.availability.outward, ticket.availability.return_):
+            if way is not None and (journey := way.journey) is not None:
+                ports = f"{journey.depart_port_name} → {journey.arrive_port_name}"
+                yield f"{ports}, {moment(journey.depart_at)}"
 
 
 def _vehicle(ticket: Ticket) -> str | None:

@@ -13,6 +13,7 @@ from ferry_sdk.cli.commands.journal.output import (
     entry_details,
     entry_members,
 )
+from ferry_sdk.cli.commands.show import details_of
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_journal, option
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -97,7 +98,7 @@ def _print_booking(ferry: Ferry, booking_id: str) -> None:
     """Print the booking that the user names, for the question that follows."""
     booking = ferry.bookings.get(booking_id)
     text = f"{booking.booking_reference}, {booking.stage}, {booking.booking_id}"
-    print_details(("names", text), on=error_console())
+    print_details(("names", text), *details_of(booking), on=error_console())
 
 
 def _check_outcome(ferry: Ferry, entry: JournalEntry, *, happened: bool) -> None:
