@@ -135,6 +135,33 @@ def test_vehicle_is_taken_along(change, ferry):
     assert "the number plate is not known" in ended.err
 
 
+def test_old_sailing_is_shown(change, old):
+    journey = journey_of(old)
+    asked = change(old).err
+    assert f"{journey.depart_port_name} → {journey.arrive_port_name}, " in asked
+    assert f"{journey.depart_at:%a %d %b %Y %H:%M}" in asked
+    assert "the new sailing is the one of the old booking" not in asked
+
+
+def test_same_sailing_is_named(change, old):
+    leaves = f"{journey_of(old).depart_at:%H:%M}"
+    asked = change(old, "--on", str(DAY), "--leaves", leaves).err
+    assert "the new sailing is the one of the old booking" in asked
+
+
+def test_same_travellers_are_not_mentioned(change, old):
+    assert "not those of the old booking" not in change(old).err
+
+
+def test_other_travellers_are_named(change, old, tmp_path, party):
+    file = tmp_path / party
+    file.write_text(file.read_text("utf-8-sig").replace("Léo", "Noé"), "utf-8-sig")
+    asked = change(old).err
+    assert "the travellers are not those of the old booking" in asked
+    assert "Zélie Núñez Ångström, Léo Núñez" in asked
+    assert "Zélie Núñez Ångström, Noé Núñez" in asked
+
+
 # ---- Nothing is sent --------------------------------------------------------------------------
 
 

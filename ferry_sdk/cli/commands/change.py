@@ -24,7 +24,7 @@ from ferry_sdk.cli.commands.cancel import read_fee
 from ferry_sdk.cli.commands.confirm import check_stage
 from ferry_sdk.cli.commands.journal.unresolved import ask_about_unresolved
 from ferry_sdk.cli.commands.orders.output import order_members
-from ferry_sdk.cli.commands.show import booking_members
+from ferry_sdk.cli.commands.show import booking_members, names_of, sailings_of
 from ferry_sdk.cli.terminal.errors import print_write
 from ferry_sdk.cli.terminal.options import (
     Common,
@@ -63,6 +63,8 @@ from ferry_sdk.models.inputs import Selection, Traveller
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketJourney
 from ferry_sdk.models.travellers import Travellers
+from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.trips import ways_of
 
 _ON: Final = "'--on'"
 _DAY = day_option("--on", "New day of departure, between the same ports: 2027-03-01, or +30.")
@@ -127,12 +129,16 @@ def change(
         print_summary(request, choices, payment="It is paid at once")
         print_details(
             ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
+            ("its sailing", tuple(sailings_of(_standing(old)))),
             ("kept of it", money(fee.penalty_amount, fee.currency)),
             ("given back", money(fee.refund_amount, fee.currency)),
             ("new booking", money(price, currency)),
             on=error_console(),
         )
-        ask_consent(f"Pay {money(price, currency)} and cancel the old booking?", yes=yes)
+        who = _other_travellers(old, request)
+        if _is_same_sailing(old, choices):
+            warn("the new sailing is the one of the old booking")
+        ask_consent(f"Pay {money(price, currency)}{who} and cancel the old booking?", yes=yes)
 
         with show_progress("Changing"):
             order = orders.change(
@@ -191,10 +197,8 @@ def _only_way(booking: Booking) -> tuple[Ticket, TicketJourney]:
         InvalidInputError: It has several, or none.
     """
     ways: list[tuple[Ticket, TicketJourney]] = []
-    for ticket in booking.tickets:
-        if ticket.status != TicketStatus.CANCELED:
-            legs = (ticket.availability.outward, ticket.availability.return_)
-            ways += [(ticket, leg.journey) for leg in legs if leg is not None and leg.journey]
+    for ticket in _standing(booking):
+        ways += [(ticket, journey) for journey in _journeys(ticket)]
     if len(ways) != 1:
         problem = f"the booking has {len(ways)} crossings, not one: describe the new one in a file"
         raise InvalidInputError(f"{problem}, with --from", field="BOOKING")
@@ -238,6 +242,47 @@ def _vehicle_of(ticket: Ticket) -> str | None:
         raise InvalidInputError(f"{problem}, with --from", field="BOOKING")
     warn("the number plate is not known from the booking; a file, with --from, may have it")
     return name
+
+
+def _standing(booking: Booking) -> list[Ticket]:
+    """Return the tickets that are not cancelled."""
+    return [ticket for ticket in booking.tickets if ticket.status != TicketStatus.CANCELED]
+
+
+def _other_travellers(old: Booking, request: BookingRequest) -> str:
+    """Return words for the question if the new booking has other names, and print both."""
+    old_names = names_of(_standing(old))
+    new_names = [f"{who.first_name} {who.last_name}" for who in request.passengers]
+    if sorted(map(fold, old_names)) == sorted(map(fold, new_names)):
+        return ""
+
+    warn("the travellers are not those of the old booking")
+    print_details(
+        ("old names", ", ".join(old_names)),
+        ("new names", ", ".join(new_names)),
+        on=error_console(),
+    )
+    return " for other travellers"
+
+
+def _is_same_sailing(old: Booking, choices: Sequence[Choice]) -> bool:
+    """Return whether what was chosen leaves when the old booking does, between the same ports."""
+    chosen = [
+        (way.depart_name, way.arrive_name, way.depart_at)
+        for choice in choices
+        for way in ways_of(choice.trip)
+    ]
+    booked = [
+        (journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
+        for ticket in _standing(old)
+        for journey in _journeys(ticket)
+    ]
+    return chosen != [] and chosen == booked
+
+
+def _journeys(ticket: Ticket) -> list[TicketJourney]:
+    legs = (ticket.availability.outward, ticket.availability.return_)
+    return [leg.journey for leg in legs if leg is not None and leg.journey is not None]
 
 
 def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
