@@ -5,12 +5,15 @@ A journal stores ids and no traveller's data, so the bookings are read from the 
 1. `CommandJournal.newest_bookings` gives the ids, newest first.
 2. `read_bookings` reads some of them at the same time, and the next ones when those are read.
 3. `matches` compares words without accents, case and punctuation, in any order. A word may be the
-   beginning of another one: "nunez ze" finds Zélie Núñez.
+   beginning of another one: "nunez ze" finds Zélie Núñez. "mueller" finds Müller, and the digits of
+   a ticket number find it without its letters.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, Plan, all_answers
@@ -37,6 +40,14 @@ MOST_READS: Final = 50
 _CHUNK: Final = 16
 _OF_EVERY_READ: Final = (AuthenticationError, PermissionDeniedError, ConfigurationError)
 """The errors that all other reads would meet as well."""
+
+
+_AS_TWO_LETTERS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+"""How passports and keyboards without these letters write them."""
+_LONGEST_TEXT: Final = 300
+"""Characters that are compared, because the time of `unicodedata.normalize` can be quadratic."""
+_FEWEST_DIGITS: Final = 4
+"""Fewer digits of a ticket number would match too many."""
 
 
 def read_bookings(ferry: Ferry, ids: Sequence[str]) -> Iterator[BookingAnswer]:
@@ -75,13 +86,31 @@ def _read_chunk(ferry: Ferry, ids: Sequence[str]) -> Plan[list[BookingAnswer]]:
 
 def matches(booking: Booking, text: str) -> bool:
     """Return whether a reference, a ticket number or a traveller's name is what a text means."""
-    wanted = fold(text).split()
+    wanted = [fold(spelling).split() for spelling in _spellings(text)]
     names = [
         f"{traveller.first_name} {traveller.last_name}"
         for ticket in booking.tickets
         for traveller in ticket.passengers
     ]
-    return any(_has_words(each, wanted) for each in (*_numbers_of(booking), *names))
+    numbers = _numbers_of(booking)
+    if any(_has_digits(number, text) for number in numbers):
+        return True
+    spellings = chain.from_iterable(_spellings(each) for each in (*numbers, *names))
+    return any(_has_words(each, start) for each, start in product(spellings, wanted))
+
+
+def _spellings(text: str) -> set[str]:
+    """Return a text as it is, and with two letters for each umlaut."""
+    # Some systems write an umlaut as two characters, which are made one.
+    composed = unicodedata.normalize("NFC", text[:_LONGEST_TEXT]).lower()
+    return {text, composed.translate(_AS_TWO_LETTERS)}
+
+
+def _has_digits(number: str, text: str) -> bool:
+    """Return whether a text consists of digits, with which those of a number begin."""
+    wanted = "".join(text.split())
+    digits = "".join(char for char in number if char.isdecimal())
+    return wanted.isdecimal() and len(wanted) >= _FEWEST_DIGITS and digits.startswith(wanted)
 
 
 def _has_words(name: str, wanted: Sequence[str]) -> bool:

@@ -9,9 +9,12 @@ from datetime import datetime, timedelta, timezone
 from sqlalchemy import create_engine
 
 from ferry_sdk import Ferry
+from ferry_sdk.cli.lookup import matches
 from ferry_sdk.cli.terminal.command_journal import CommandJournal
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.tickets import Ticket, TicketPassenger
 from ferry_sdk.types import Intent
 from tests.support.trip import TRAVELLERS, selected
 
@@ -94,12 +97,45 @@ def test_all_words_must_match(find, bookings):
     assert find("Léo Øster") == []
 
 
+def test_booking_is_found_by_the_digits_of_a_ticket(find, bookings):
+    older, _ = bookings
+    digits = "".join(filter(str.isdigit, older.tickets[0].ticket_number))
+    assert find(digits) == [older.booking_id]
+    assert find(digits[:6]) == [older.booking_id]
+    assert find(digits[-6:]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        pytest.param("Jürgen Müller", ["mueller", "juergen"], id="two letters for an umlaut"),
+        pytest.param("Ju\u0308rgen Mu\u0308ller", ["mueller"], id="umlaut of two characters"),
+        pytest.param("Juergen Mueller", ["müller jürgen"], id="umlaut for two letters"),
+        pytest.param("Jürgen Müller", ["muller"], id="no umlaut"),
+        pytest.param("Åse Sørensen", ["soerensen aase"], id="Danish"),
+    ],
+)
+def test_umlauts_may_be_two_letters(name, words):
+    first, last = name.split()
+    passenger = TicketPassenger(first_name=first, last_name=last)
+    ticket = Ticket.model_construct(passengers=[passenger], ticket_number=None)
+    booking = Booking.model_construct(booking_reference="", tickets=[ticket])
+    assert matches(booking, " ".join(words))
+    assert not matches(booking, "moller")
+
+
 # ---- What is read -----------------------------------------------------------------------------
 
 
 def test_newest_booking_is_first(find, bookings):
     older, newer = bookings
     assert find("leo") == [newer.booking_id, older.booking_id]
+
+
+def test_booking_in_force_is_before_a_cancelled_one(find, bookings, ferry):
+    older, newer = bookings
+    ferry.bookings.cancel(newer.booking_id)
+    assert find("leo") == [older.booking_id, newer.booking_id]
 
 
 def test_find_says_how_many_it_read(cli, bookings, url):
@@ -110,7 +146,12 @@ def test_find_says_how_many_it_read(cli, bookings, url):
 def test_limit_says_that_there_are_more(cli, bookings, url):
     ended = cli("find", "nunez", "--limit", "1", "--journal", url)
     assert ended.out == ""
-    assert ended.err == "Read the newest 1 booking on record, found none; --limit 4 reads more.\n"
+    expected = "Read the newest 1 booking on record, found none; --limit 4 reads more."
+    assert ended.err.startswith(expected)
+
+
+def test_find_without_a_hit_says_what_matches(cli, bookings, url):
+    assert "The beginning of a word matches" in cli("find", "unez", "--journal", url).err
 
 
 def test_since_leaves_out_what_is_older(cli, find, bookings, url):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -28,6 +28,7 @@ from ferry_sdk.cli.terminal.output import (
     warn,
 )
 from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.enums import Stage
 from ferry_sdk.planning.names import fold
 
 _TEXT = typer.Argument(
@@ -38,6 +39,7 @@ _SINCE = option(
     help="Only bookings with a write since then; -7: seven days ago.",
     parse=parse_moment,
 )
+_ENDED: Final = {Stage.VOIDED, Stage.LAPSED}
 _LIMIT = option("N", help="Read at most so many bookings, the newest.", min=1)
 
 
@@ -51,8 +53,8 @@ def find(
 ) -> None:
     """Find bookings on record by reference, ticket number or name.
 
-    Reads the bookings that the journal names, newest first. Accents, case and the order of words do
-    not matter.
+    Reads the bookings that the journal names, the newest ones, and shows those in force first.
+    Accents, case and the order of words do not matter.
 
     Example: ferry find nunez zelie
     """
@@ -81,6 +83,7 @@ def find(
         warn(f"{number} could not be read, such as {first.key}: {first.error}")
 
     found = [booking for booking in bookings if matches(booking, wanted)]
+    found.sort(key=lambda booking: booking.stage in _ENDED)  # those in force are first
     if common.as_json:
         print_json(
             {
@@ -135,6 +138,8 @@ def _summary(found: int, read: int, *, limit: int, has_more: bool) -> str:
     """Return how many bookings were read, and how many of them match."""
     number = count(read, "booking")
     result = f"found {found}" if found else "found none"
+    advice = "" if found else " The beginning of a word matches, its middle does not."
     if has_more:
-        return f"Read the newest {number} on record, {result}; --limit {limit * 4} reads more."
-    return f"Read {number} on record, {result}."
+        more = f"--limit {limit * 4} reads more"
+        return f"Read the newest {number} on record, {result}; {more}.{advice}"
+    return f"Read {number} on record, {result}.{advice}"
