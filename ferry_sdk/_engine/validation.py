@@ -174,7 +174,11 @@ def address(url: object, *, allow_http: bool) -> str:
         raise InvalidInputError("not a URL", field="base_url") from None
 
     if "://" not in url:
-        problem = "has no scheme; write https:// before the host, such as https://ferry.example"
+        example = "https://ferry.example"
+        if _names_this_machine(url):
+            example = "http://localhost:8080"
+        scheme = example.partition("://")[0]
+        problem = f"has no scheme; write {scheme}:// before the host, such as {example}"
         raise InvalidInputError(problem, field="base_url")
     if parts.scheme not in {"http", "https"} or not host:
         raise InvalidInputError("expected an http or https URL", field="base_url")
@@ -185,6 +189,13 @@ def address(url: object, *, allow_http: bool) -> str:
         others = "FERRY_ALLOW_HTTP=1, ferry --allow-http"
         raise InvalidInputError(f"{problem} ({others})", field="base_url")
     return url.rstrip("/")
+
+
+def _names_this_machine(url: str) -> bool:
+    """Return whether an address without a scheme is that of a service on this machine."""
+    with suppress(ValueError):
+        return is_loopback(urlsplit(f"//{url.lstrip('/')}").hostname or "")
+    return False
 
 
 def is_local(url: str) -> bool:

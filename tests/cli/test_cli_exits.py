@@ -552,6 +552,11 @@ def test_missing_folder_of_a_voucher_is_one_line(cli, ticket):
     assert message.count("\n") == 1
 
 
+def test_voucher_of_a_ticket_number_names_show(cli, ferry, ticket):
+    number = ferry.tickets.get(ticket).ticket_number
+    assert "`ferry show NUMBER`" in cli("voucher", number, code=4).err
+
+
 def test_voucher_of_a_booking_names_its_tickets(cli, booked, ticket):
     message = cli("voucher", booked, code=3).err
     assert f"this is the id of a booking; run `ferry voucher {ticket}` (" in message

@@ -233,6 +233,7 @@ def test_show_takes_no_beginning_of_a_reference(cli, bookings, url):
     older, _ = bookings
     ended = cli("show", older.booking_reference[:-1], "--journal", url, code=4)
     assert "none of the newest 2 bookings on record has this reference" in ended.err
+    assert "expected an id" not in ended.err
 
 
 def test_show_of_a_reference_names_find(cli, bookings):

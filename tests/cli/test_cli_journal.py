@@ -821,6 +821,12 @@ PAYMENTS = [
     (HEAD, "b1,12,50,EUR", "line 2: more values than columns"),
     (HEAD, '"b1,12', "line "),
     (f"{HEAD},Amount", "b1,5,EUR,7", "line 1: two columns amount"),
+    (HEAD, 'b1,"1,234.50",EUR', "line 2, column amount: expected an amount without thousands"),
+    (
+        HEAD.replace(",", ";"),
+        "b1;1.234,50;EUR",
+        "line 2, column amount: expected an amount without",
+    ),
     (HEAD, "b1,9e999999,EUR", "line 2, column amount: expected an amount of money"),
 ]
 

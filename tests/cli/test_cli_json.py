@@ -383,6 +383,11 @@ def test_vehicles_have_two_codes(cli):
     assert (golf["search_code"], golf["booking_code"]) == ("VOLKSWAGEN__GOLF", "CAR")
 
 
+def test_vehicle_is_found_by_several_words(cli):
+    panda, *_ = cli("vehicles", "fiat", "panda", "--json").document["vehicles"]
+    assert panda["search_code"] == "FIAT__PANDA"
+
+
 # ---- Types of fares ---------------------------------------------------------------------------
 
 

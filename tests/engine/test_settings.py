@@ -158,10 +158,16 @@ def test_switch_that_is_off_allows_nothing(monkeypatch, value):
     caught(ConfigurationError, Ferry, "t", base_url="http://ferry.example")
 
 
-@pytest.mark.parametrize("url", ["ferry.example", "localhost:8080", "//ferry.example/gateway"])
+@pytest.mark.parametrize("url", ["ferry.example", "ferry.example:8080", "//ferry.example/gateway"])
 def test_address_without_a_scheme_says_so(url):
     error = caught(ConfigurationError, Ferry, "t", base_url=url)
     assert str(error).startswith("base_url: has no scheme; write https://")
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "127.0.0.1:8000/gateway", "//[::1]:80"])
+def test_address_of_this_machine_needs_http(url):
+    error = caught(ConfigurationError, Ferry, "t", base_url=url)
+    assert str(error).startswith("base_url: has no scheme; write http://")
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/", f"{URL}/@shop/"])

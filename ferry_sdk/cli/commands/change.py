@@ -77,7 +77,7 @@ class ChangeOptions:
     Attributes:
         leaves: Time of departure; default: any, the cheapest.
         companies: Ask only this company; repeatable.
-        travellers: The travellers, as JSON or CSV; default: those of the booking.
+        travellers: The travellers, as JSON or CSV; required, as the interface shows no gender.
     """
 
     leaves: Annotated[str | None, option("HH:MM", parse=parse_time)] = None

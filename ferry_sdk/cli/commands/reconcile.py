@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _FILE = "CSV with booking_id, amount, currency; also reference, refunded. - is stdin."
 _AMOUNTS: Final = ("amount", "refunded")
 _DECIMAL_COMMA: Final = re.compile(r"-?\d+,\d+", re.ASCII)
+_THOUSANDS: Final = re.compile(r"\d[.,'\u2019\s]\d{3}(?!\d)")
 _NAMES = tuple(Payment.model_fields)
 _REQUIRED = tuple(name for name, field in Payment.model_fields.items() if field.is_required())
 
@@ -127,8 +128,11 @@ def _parse(
         return Payment.model_validate(members)
     except ValidationError as error:
         column, problem = path_of(error)
-    if members[column] is None:
+    value = members[column]
+    if value is None:
         problem = "expected a value"
+    elif column in _AMOUNTS and _THOUSANDS.search(value):
+        problem = "expected an amount without thousands separators"
     raise InvalidInputError(problem, field=f"{where}, column {column}")
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.lookup import MOST_READS, has_number, read_bookings
+from ferry_sdk.cli.terminal.errors import CommandError, error_fields, exit_code_of
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, open_journal
 from ferry_sdk.cli.terminal.output import (
     Details,
@@ -21,7 +22,6 @@ from ferry_sdk.cli.terminal.output import (
     print_table,
     say,
     show_progress,
-    warn,
     words,
 )
 from ferry_sdk.client import Ferry
@@ -68,10 +68,11 @@ def _record_by_any_name(ferry: Ferry, name: str, journal: str | None) -> Booking
 
     Raises:
         APIError: There is none; the error is that of the read by id.
+        CommandError: There is none, and bookings on record were read.
     """
     try:
         return record_of(ferry, name)
-    except _NO_SUCH_RECORD:
+    except _NO_SUCH_RECORD as error:
         if journal is None:
             raise
         with open_journal(journal) as record:
@@ -82,9 +83,12 @@ def _record_by_any_name(ferry: Ferry, name: str, journal: str | None) -> Booking
                 number += 1
                 if has_number(answer.value, name):
                     return answer.value
-        if number:
-            warn(f"none of the newest {count(number, 'booking')} on record has this reference")
-        raise
+        if not number:
+            raise
+        read = f"none of the newest {count(number, 'booking')} on record"
+        message = f"{name}: {read} has this reference or ticket number, and it is no id"
+        hint = "`ferry find` takes a beginning or a name, and reads more with --limit"
+        raise CommandError(exit_code_of(error), message, hint, **error_fields(error)) from None
 
 
 def record_of(ferry: Ferry, some_id: str, *, ticket_first: bool = False) -> Booking | Ticket:

@@ -12,25 +12,28 @@ from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.cli.trips.name_lists import MOST_MATCHES, print_names
 from ferry_sdk.planning.vehicles import VehicleMatch
 
+_TEXT = typer.Argument(metavar="TEXT", help="A make, a model or a code.")
+
 
 def vehicles(
     *,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="A make, a model or a code.")],
+    text: Annotated[list[str], _TEXT],
     common: Common,
 ) -> Exit:
     """Find vehicles by make and model.
 
     Each has the code of a search and the code of a booking.
 
-    Example: ferry vehicles golf
+    Example: ferry vehicles fiat panda
     """
+    wanted = " ".join(text)
     with common.open_client() as ferry, show_progress("Loading the vehicles"):
-        matches = ferry.vehicles.find(text, limit=MOST_MATCHES)
+        matches = ferry.vehicles.find(wanted, limit=MOST_MATCHES)
     return print_names(
         "vehicles",
         [_members(match) for match in matches],
         members=("brand", "model", "search_code", "booking_code", "score"),
-        text=text,
+        text=wanted,
         unreadable=matches.unreadable,
         as_json=common.as_json,
     )

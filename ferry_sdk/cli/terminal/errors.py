@@ -51,7 +51,7 @@ class Exit(IntEnum):
 
     Attributes:
         DONE: The command succeeded.
-        FAILED: A local failure: a file, a missing extra, a bug.
+        FAILED: A local failure: a missing extra, output that cannot be written, a bug.
         USAGE: The command line is invalid.
         NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
             a reply.
@@ -282,7 +282,11 @@ _HINTS: Final = (
         words="base_url ends in",
     ),
     _Hint(NotFoundError, _ID_EXPECTED, operation="bookings.get"),
-    _Hint(NotFoundError, _ID_EXPECTED, operation="tickets.get"),
+    _Hint(
+        NotFoundError,
+        "expected a ticket's id; with --journal, `ferry show NUMBER` prints that of a number",
+        operation="tickets.get",
+    ),
     _Hint(
         RequestTimeoutError,
         "not available yet, or the company sends it by e-mail; --wait 120 waits longer",
