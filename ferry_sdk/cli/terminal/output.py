@@ -8,8 +8,9 @@ These are its members, by command:
   `unreadable`, numbers both), `cheapest` (a day or null), `report`.
 - `book`, `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking
   also `cancellation`, what was kept and refunded.
-- `find`: `bookings` as in `show`, newest first; `read`, how many were read; `has_more`, whether
-  the journal has more of them; `unread`, those that could not be read: `booking_id`, `error`.
+- `find`: `bookings` as in `show`, those in force first, each newest first; `read`, how many were
+  read; `has_more`, whether the journal has more of them; `unread`, those that could not be read:
+  `booking_id`, `error`.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
 - `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
 - `change`: `order`: `id`, `kind`, `state`, `parts`, the new booking first; `booking`, the new one;
@@ -27,9 +28,9 @@ These are its members, by command:
 - `journal show`, `settle`: `entry`.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
-- any, on failure: `error`: `message`, `hint`, `exit_code`; for a failed call also `type`,
-  `outcome`, `operation` and, if known, `correlation_id`, `entry_id`, `status_code`, `code`,
-  `request_id`, `field`, `retry_after`.
+- any, on failure, except with exit code 2: `error`: `message`, `hint`, `exit_code`; for a failed
+  call also `type`, `outcome`, `operation` and, if known, `correlation_id`, `entry_id`,
+  `status_code`, `code`, `request_id`, `field`, `retry_after`.
 
 A trip has `price`, `currency`, `companies`, `depart_at` and `arrive_at` of the way out,
 `outward_id` and `back_id` (ids of `sailings`; null one way) and `fares`, cheapest first: `kind`
