@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -36,6 +37,7 @@ from ferry_sdk import (
     BookingCreateError,
     ConflictError,
     FerryError,
+    IdempotencyError,
     InvalidInputError,
     JournalError,
     NoSailingsError,
@@ -189,7 +191,10 @@ async def search(query: Query, ferry: Client) -> Found:
 async def create(
     order: Order, ferry: Client, idempotency_key: Annotated[str | None, Header()] = None
 ) -> BookingCreated:
-    """Book once for the number of the order. While the outcome is unknown, it is rejected."""
+    """Book once for the number of the order. While the outcome is unknown, it is rejected.
+
+    Check that the key is of this customer: the key of another one may return that one's booking.
+    """
     return await ferry.bookings.create(
         availabilities=order.availabilities,
         passengers=order.passengers,
@@ -305,8 +310,11 @@ def describe(error: FerryError) -> dict[str, str | None]:
     if isinstance(error, UnresolvedWriteError):  # an earlier request may have done it
         outcome, correlation_id = "unknown", error.entry.correlation_id
 
-    if outcome == "unknown":
+    is_write = isinstance(error, (OutcomeUnknownError, UnresolvedWriteError, OrderError))
+    if is_write and outcome == "unknown":
         message = "The outcome is not known."
+    elif isinstance(error, IdempotencyError):  # it names a booking, perhaps another customer's
+        message = "This order was sent before, with other contents."
     elif status_of(error) in {404, 409, 422}:
         message = str(error)
     else:
@@ -314,10 +322,16 @@ def describe(error: FerryError) -> dict[str, str | None]:
     return {"outcome": outcome, "message": message, "correlation_id": correlation_id}
 
 
+def headers_of(error: FerryError) -> dict[str, str]:
+    """Return when the browser may ask again, if the service has said it."""
+    seconds = error.retry_after if isinstance(error, APIError) else None
+    return {} if seconds is None else {"Retry-After": str(ceil(seconds))}
+
+
 async def answer_error(_: Request, error: Exception) -> JSONResponse:
     """Answer with the status and the description of an error."""
     assert isinstance(error, FerryError)
-    return JSONResponse(describe(error), status_of(error))
+    return JSONResponse(describe(error), status_of(error), headers_of(error))
 
 
 def create_app(

@@ -311,6 +311,16 @@ def test_failure_names_no_traveller(visit, ferry_sandbox, kind, details, status)
     visit(steps)
 
 
+def test_full_service_says_when_to_come_again(visit, ferry_sandbox):
+    async def steps(browser):
+        wanted = await order_of(browser)
+        ferry_sandbox.faults.add("rate_limited", "bookings.create", retry_after=3600)
+        reply = await browser.post("/bookings", json=wanted)
+        assert reply.headers["Retry-After"] == "3600"
+
+    visit(steps)
+
+
 def test_killed_confirmation_is_recovered(visit, ferry_sandbox, url, payments, tmp_path):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:

@@ -9,13 +9,14 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 
 import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import FerryError
+from ferry_sdk import Ferry, FerryError
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.support import blocks
@@ -23,7 +24,7 @@ from tests.support.blocks import ROOT, TO_SAVE
 from tests.support.processes import start
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW
-from tests.test_errors import FAMILY, filled
+from tests.test_errors import ENTRY, FAMILY, filled
 
 PAGE = (ROOT / "docs" / "web-servers.md").read_text("utf-8")
 SAVED = {block.title: block for block in TO_SAVE}
@@ -58,16 +59,46 @@ def test_description_of_an_error_names_no_traveller(answers, kind):
     assert "Okonkwo" not in str(answers.describe(filled(kind)))
 
 
+def test_description_of_an_error_names_no_booking_of_another_order(answers):
+    error = ferry_sdk.IdempotencyError(replace(ENTRY, booking_id="b-8642"))
+    assert "b-8642" in str(error)
+    assert "b-8642" not in str(answers.describe(error))
+
+
+@pytest.mark.parametrize("outcome", ["unknown", "not_sent"])
+def test_failure_of_the_server_hides_its_message(answers, outcome):
+    error = FerryError("the token is wrong", outcome=outcome)
+    assert answers.describe(error)["message"] == "The service cannot answer now."
+
+
+@pytest.mark.parametrize("kind", ["OutcomeUnknownError", "UnresolvedWriteError"])
+def test_write_that_may_have_happened_says_so(answers, kind):
+    error = filled(getattr(ferry_sdk, kind))
+    assert answers.describe(error)["message"] == "The outcome is not known."
+
+
+def test_read_without_reply_says_to_come_again(answers, ferry_sandbox):
+    ferry_sandbox.faults.add("lose_reply", "catalogue.ports")
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry,
+        pytest.raises(FerryError) as failed,
+    ):
+        ferry.catalogue.ports()
+    assert failed.value.outcome == "unknown"
+    assert answers.describe(failed.value)["message"] == "The service cannot answer now."
+
+
 @pytest.mark.parametrize(
-    ("outcome", "message"),
+    ("seconds", "headers"),
     [
-        ("unknown", "The outcome is not known."),
-        ("not_sent", "The service cannot answer now."),
+        pytest.param(1.5, {"Retry-After": "2"}, id="known"),
+        pytest.param(None, {}, id="not known"),
     ],
 )
-def test_failure_of_the_server_hides_its_message(answers, outcome, message):
-    error = FerryError("the token is wrong", outcome=outcome)
-    assert answers.describe(error)["message"] == message
+def test_reply_says_when_to_come_again(answers, seconds, headers):
+    error = filled(ferry_sdk.RateLimitError)
+    error.retry_after = seconds
+    assert answers.headers_of(error) == headers
 
 
 def test_shop_answers_by_the_same_functions():
