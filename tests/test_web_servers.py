@@ -1,5 +1,6 @@
 """The page about web servers: its table of errors, and its files in a server of two processes."""
 
+import logging
 import os
 import re
 import shutil
@@ -106,6 +107,51 @@ def test_shop_answers_by_the_same_functions():
     assert table + functions in (ROOT / "examples" / "backend.py").read_text("utf-8")
 
 
+@pytest.fixture
+def request_ids():
+    """The page's module about ids."""
+    module = ModuleType("request_ids")
+    exec(SAVED["request_ids.py"].source, vars(module))  # noqa: S102 -- the page's own code
+    return module
+
+
+@pytest.mark.parametrize("header", ["req-4711", "x" * 200])
+def test_printable_id_of_a_proxy_is_kept(request_ids, header):
+    with request_ids.request_id(header):
+        assert request_ids.current_id.get() == header
+    assert request_ids.current_id.get() is None
+
+
+@pytest.mark.parametrize("header", [None, "", " ", "é", "a\n", "x" * 201])
+def test_other_id_is_replaced(request_ids, header):
+    with request_ids.request_id(header):
+        assert re.fullmatch("[0-9a-f]{32}", request_ids.current_id.get())
+
+
+def test_own_log_lines_have_the_id(request_ids, ferry_sandbox):
+    ids = []
+    handler = logging.Handler()
+    handler.emit = lambda record: ids.append(record.correlation_id)
+    handler.addFilter(request_ids.AddId())
+    loggers = [logging.getLogger(name) for name in ("test_shop", "ferry_sdk")]
+    for logger in loggers:
+        logger.setLevel("INFO")
+        logger.addHandler(handler)
+
+    try:
+        with (
+            Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry,
+            request_ids.request_id("req-4711"),
+        ):
+            loggers[0].info("before the call")
+            ferry.catalogue.ports()
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+            logger.setLevel("NOTSET")
+    assert ids == ["req-4711", "req-4711"]
+
+
 WSGI = """
 import os
 from pathlib import Path
@@ -150,7 +196,9 @@ CALLS = re.compile(
 def folder(tmp_path_factory):
     """The folder of the server, with the files of the pages."""
     folder = tmp_path_factory.mktemp("server")
-    saved = [SAVED[name] for name in ("answers.py", "flask_shop.py", "metrics.py")]
+    saved = [
+        SAVED[name] for name in ("answers.py", "flask_shop.py", "metrics.py", "request_ids.py")
+    ]
     blocks.save(saved, folder)
     (folder / "wsgi.py").write_text(WSGI, encoding="utf-8")
     return folder
