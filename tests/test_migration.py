@@ -1,11 +1,18 @@
 """The page for those who come from plain httpx: its table of endpoints, and what bites there."""
 
 import re
+from contextlib import ExitStack
 
 import httpx
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import (
+    Ferry,
+    InvalidInputError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+    UnexpectedResponseError,
+)
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.sandbox.operations import ENDPOINTS, RESOURCES, TOOLS
 from tests.support.blocks import ROOT
@@ -98,6 +105,93 @@ def test_tool_is_a_method_of_its_name():
 def test_resource_is_a_method_of_its_name():
     names = {uri: f"mcp.{uri.rpartition('/')[2].replace('-', '_')}" for uri in RESOURCES}
     assert names == {uri: operation.name for uri, operation in RESOURCES.items()}
+
+
+@pytest.fixture
+def own(ferry_sandbox):
+    """Make clients over httpx clients with these options."""
+    with ExitStack() as stack:
+
+        def made(**options):
+            http = stack.enter_context(httpx.Client(trust_env=False, **options))
+            address = ferry_sandbox.base_url
+            return stack.enter_context(
+                Ferry(ferry_sandbox.token, base_url=address, http_client=http, max_retries=0)
+            )
+
+        yield made
+
+
+def test_search_of_the_client_refuses_empty_return_fields(own):
+    with pytest.raises(InvalidInputError, match="ret_at"):
+        own().availability.search(**search_arguments(), ret_at="")
+
+
+def test_dumped_record_has_the_names_of_the_service(own, browser, order):
+    ferry = own()
+    booking = browser.post("/api/booking", json=order).raise_for_status().json()
+    record = ferry.bookings.get(booking["booking_id"])
+    dumped = record.model_dump(mode="json", by_alias=True)
+    original = ferry.request("GET", f"/api/booking/{record.booking_id}")
+
+    assert dumped["possible_actions"]["Pay"].keys() == original["possible_actions"]["Pay"].keys()
+    assert dumped["total_price"] == str(record.total_price)
+    assert isinstance(original["total_price"], float)
+
+
+def test_hook_that_raises_makes_a_refusal_unknown(own):
+    ferry = own(event_hooks={"response": [httpx.Response.raise_for_status]})
+    with pytest.raises(OutcomeUnknownError):
+        ferry.bookings.confirm("6b0ac0c2-0e5c-4b5c-9f3c-000000000000")
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        pytest.param(lambda ferry: ferry.catalogue.ports(), RequestTimeoutError, id="read"),
+        pytest.param(lambda ferry: ferry.bookings.confirm("b-1"), OutcomeUnknownError, id="write"),
+    ],
+)
+def test_exception_of_httpx_is_only_named(own, call, kind):
+    def be_slow(_):
+        raise httpx.ReadTimeout("slow")
+
+    with pytest.raises(kind, match="ReadTimeout") as failed:
+        call(own(transport=httpx.MockTransport(be_slow)))
+    assert not isinstance(failed.value.__cause__, httpx.HTTPError)
+
+
+BOOKING = {
+    "booking_id": "b-1",
+    "stage": "payment_due",
+    "payment_status": "unpaid",
+    "total_price": 14.1,
+    "currency": "EUR",
+}
+"""The least that a mock answers to `bookings.get`."""
+
+
+@pytest.fixture
+def read_booking(own):
+    """Read a booking that a mock answers with this body."""
+
+    def read(body):
+        transport = httpx.MockTransport(lambda _: httpx.Response(200, json=body))
+        return own(transport=transport).bookings.get("b-1")
+
+    return read
+
+
+def test_mocked_booking_has_the_named_fields(read_booking):
+    named = re.search(r"`bookings.get` reads (.+?)\.", PAGE)[1]
+    assert re.findall(r"`(\w+)`", named) == [*BOOKING]
+    assert read_booking(BOOKING).booking_id == "b-1"
+
+
+@pytest.mark.parametrize("missing", BOOKING)
+def test_mocked_booking_needs_each_of_them(read_booking, missing):
+    with pytest.raises(UnexpectedResponseError, match=missing):
+        read_booking({name: value for name, value in BOOKING.items() if name != missing})
 
 
 @pytest.mark.parametrize("missing", ["order", "param"])
