@@ -16,6 +16,7 @@ from ferry_sdk.agents.tools.arguments import _FIELD_TEXTS, _TEXTS
 from ferry_sdk.agents.tools.schemas import ANSWER, ANSWER_WITH_APPROVAL, describe, describe_field
 from ferry_sdk.agents.tools.table import EXCLUDED, GROUPS, every_method, operation_of
 from ferry_sdk.agents.tools.tools import TOOLS, choose_tools
+from tests.support.blocks import ROOT
 from tests.support.tiers import LONG
 
 BY_PERSON = [tool.definition(approver="person", call=repr) for tool in TOOLS.values()]
@@ -203,6 +204,25 @@ def test_hints_tell_the_writes(hint, names):
 
 def test_the_safety_table_tells_the_writes():
     assert {name for name, tool in TOOLS.items() if not tool.is_read} == WRITES
+
+
+PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| (`[^|]+`) \| (`[^|]+`) \|$", re.MULTILINE)
+
+
+def test_page_has_the_arguments_of_the_writes():
+    rows = {}
+    for name, required, optional in ROW.findall(PAGE):
+        rows[name] = [re.findall(r"\w+", names) for names in (required, optional)]
+
+    schemas = {one.name: one.input_schema for one in BY_PERSON if not one.read_only}
+    assert rows == {
+        name: [
+            schema["required"],
+            [one for one in schema["properties"] if one not in schema["required"]],
+        ]
+        for name, schema in schemas.items()
+    }
 
 
 def asks_for_code(definition):
