@@ -361,6 +361,12 @@ def test_settled_booking_allows_the_next_one(book_again, ferry_sandbox, journal)
     assert effects(ferry_sandbox) == ["bookings.create"] * 2
 
 
+def test_unresolved_booking_of_an_order_names_the_order(cli, order, url, hold_unfinished):
+    held = hold_unfinished(2)
+    ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)
+    assert f"then `ferry orders resume {held.id}`" in ended.err
+
+
 def test_named_booking_is_to_be_recovered(cli, named, order, url):
     _, error = named
     ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)

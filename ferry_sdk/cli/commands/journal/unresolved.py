@@ -31,10 +31,12 @@ def ask_about_unresolved(record: CommandJournal, question: str, *, yes: bool) ->
 
     newest = entries[-1]
     if yes:
-        raise _unresolved_error(newest, others=len(entries) - 1)
+        step = _next_step(record, newest)
+        raise _unresolved_error(newest, others=len(entries) - 1, step=step)
 
     for entry in entries:
-        print_details(*entry_details(entry), on=error_console())
+        details = dict(entry_details(entry)) | {"next": _next_step(record, entry)}
+        print_details(*details.items(), on=error_console())
     warn(f"{count(len(entries), 'earlier booking')} may have happened; it is not known yet")
     ask_consent(question, yes=False)
 
@@ -44,7 +46,16 @@ def _is_create(entry: JournalEntry) -> bool:
     return row is not None and row.effect == "bookings.create"
 
 
-def _unresolved_error(entry: JournalEntry, *, others: int) -> CommandError:
+def _next_step(record: CommandJournal, entry: JournalEntry) -> str:
+    """Return what resolves an entry, and the order that it belongs to."""
+    step = next_step(entry.operation, entry.id, entry.booking_id)
+    for order in record.load_orders(only_unfinished=True):
+        if order.entry_id == entry.id:
+            return f"{step}, then `ferry orders resume {order.id}`"
+    return step
+
+
+def _unresolved_error(entry: JournalEntry, *, others: int, step: str) -> CommandError:
     """Return the error that names an unresolved booking, and how many others there are."""
     began = f"{entry.began_at:%Y-%m-%d %H:%M:%S} UTC"
     ids = f"entry {entry.id}, correlation id {entry.correlation_id}"
@@ -52,7 +63,6 @@ def _unresolved_error(entry: JournalEntry, *, others: int) -> CommandError:
     if others:
         message += f", and {others} more in the journal"
 
-    step = next_step(entry.operation, entry.id, entry.booking_id)
     fields = members_of(entry, "operation", "correlation_id", "booking_id")
     return CommandError(
         Exit.UNKNOWN, message, hint=f"nothing was sent; {step}", **fields, entry_id=entry.id
