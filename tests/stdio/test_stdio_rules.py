@@ -163,6 +163,7 @@ def test_an_unusable_token_file_ends_with_code_2(ferry_sandbox, tmp_path, conten
     file = tmp_path / "token"
     if content is not None:
         file.write_bytes(content)
+        file.chmod(0o600)  # one that others can read is warned of
     settings = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
     ends_with_code_2(str(file), settings)
 
