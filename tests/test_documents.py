@@ -3,6 +3,7 @@
 import re
 from code import InteractiveConsole
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ def case_of(block):
 
 EXAMPLES = [block for block in BLOCKS if block.path.suffix == ".py"]
 """The examples of docstrings."""
+RUN_ALONE = [block for block in EXAMPLES if block.path.name != "asgi.py" or find_spec("mcp")]
+"""Those whose extras are installed."""
 CASES = [case_of(block) for block in BLOCKS if not block.title and block not in EXAMPLES]
 
 
@@ -43,8 +46,8 @@ def test_block_prints_what_it_shows(block, tmp_path, record_property):
 
 
 def test_examples_of_docstrings_run_alone(tmp_path, record_property):
-    printed = blocks.run_together(EXAMPLES, tmp_path)
-    for block, source in zip(EXAMPLES, printed, strict=True):
+    printed = blocks.run_together(RUN_ALONE, tmp_path)
+    for block, source in zip(RUN_ALONE, printed, strict=True):
         assert block.now(source) == block.source, block.place
         record_property(block.what, 1)
 

@@ -69,6 +69,7 @@ def _help_of(function: Callable[..., object]) -> str:
 _HELP_STYLES: Final = {
     "STYLE_OPTION": "bold",
     "STYLE_SWITCH": "bold",
+    "STYLE_METAVAR": "none",  # of older versions of typer
     "STYLE_TYPES": "none",
     "STYLE_USAGE": "bold",
     "STYLE_OPTION_ENVVAR": "dim",
