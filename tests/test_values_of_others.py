@@ -79,7 +79,7 @@ def test_every_setting_is_taken_or_refused(setting, value):
         Ferry(**settings).close()
 
 
-@pytest.mark.parametrize("value", [pd.NaT, np.datetime64("NaT"), pd.NA], ids=str)
+@pytest.mark.parametrize("value", [pd.NaT, np.datetime64("NaT", "D"), pd.NA], ids=str)
 def test_missing_date_is_named(ferry, value):
     with pytest.raises(InvalidInputError) as caught:
         ferry.trips.search("Tarifa", "MATNG", on=value, passengers=TRAVELLERS)
