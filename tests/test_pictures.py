@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mcp")
-pytest.importorskip("pexpect")
+pytest.importorskip("mcp", reason="the extra agents is not installed")
+pytest.importorskip("pexpect", reason="pexpect is for Unix")
 
 from scripts.picture_outputs import OUTPUTS, fingerprint, output_of, screen
 

@@ -19,9 +19,9 @@ VALUES = {
     "number of numpy": np.int64(3),
     "array": np.array([1, 2]),
     "array without an axis": np.array(3),
-    "datetime64": np.datetime64("2027-06-01T08:00"),
+    "datetime64": np.datetime64("2050-06-01T08:00"),
     "text of numpy": np.str_("x"),
-    "Timestamp": pd.Timestamp("2027-06-01T08:00", tz="UTC"),
+    "Timestamp": pd.Timestamp("2050-06-01T08:00", tz="UTC"),
     "NaT": pd.NaT,
     "NA": pd.NA,
     "Series": pd.Series([1, 2]),
@@ -31,9 +31,9 @@ VALUES = {
     "complex number": 1j,
 }
 PLANNED = {
-    "trips.search": {"on": "2027-06-01"},
-    "trips.connections": {"on": "2027-06-01"},
-    "trips.calendar": {"start": "2027-06-01", "end": "2027-06-02"},
+    "trips.search": {"on": "2050-06-01"},
+    "trips.connections": {"on": "2050-06-01"},
+    "trips.calendar": {"start": "2050-06-01", "end": "2050-06-02"},
 }
 
 
@@ -112,5 +112,5 @@ def test_model_names_a_missing_date(make, field):
 
 def test_timestamp_is_a_day(ferry):
     with pytest.raises(FerryError) as caught:
-        ferry.trips.search("Tarifa", "MATNG", on=pd.Timestamp("2027-06-01"), passengers=TRAVELLERS)
+        ferry.trips.search("Tarifa", "MATNG", on=pd.Timestamp("2050-06-01"), passengers=TRAVELLERS)
     assert not isinstance(caught.value, InvalidInputError)

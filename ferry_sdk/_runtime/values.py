@@ -19,7 +19,7 @@ DateT = TypeVar("DateT", date, datetime)
 def is_iterable(value: object) -> TypeIs[Iterable[object]]:
     """Return whether a value can be iterated over."""
     try:
-        iter(value)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue] -- any value
+        iter(value)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue] -- any value may be given
     except TypeError:
         return False
     return True

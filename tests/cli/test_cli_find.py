@@ -158,8 +158,10 @@ def test_since_leaves_out_what_is_older(cli, find, bookings, url):
     older, _ = bookings
     change = entries_table.update().where(entries_table.c.booking_id == older.booking_id)
     nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
-    with create_engine(url).begin() as connection:
+    engine = create_engine(url)
+    with engine.begin() as connection:
         connection.execute(change.values(created_at=nine_days_ago))
+    engine.dispose()
     assert find("nunez", "--since", "-7") == []
     assert find("nunez", "--since", "-10") == [older.booking_id]
 

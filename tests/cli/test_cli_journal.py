@@ -134,8 +134,10 @@ def test_limit_counts_all_problems(run):
 def test_since_counts_days_back(run, url, three_writes):
     change = entries_table.update().where(entries_table.c.id.in_(three_writes))
     nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
-    with create_engine(url).begin() as connection:
+    engine = create_engine(url)
+    with engine.begin() as connection:
         connection.execute(change.values(created_at=nine_days_ago))
+    engine.dispose()
     listed = {days: run("list", "--since", days, "--json").document for days in ("-7", "-10")}
     assert [len(document["entries"]) for document in listed.values()] == [1, 3]
 
