@@ -21,6 +21,7 @@ from typing import Any
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.money import money
+from ferry_sdk._runtime.values import is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
@@ -174,7 +175,9 @@ class ConnectionPlan(TripPlan):
 
     def __init__(self, request: ConnectionRequest) -> None:
         super().__init__(request)
-        match request.wait:
+        # A `match` alone raises for an array without an axis.
+        wait: object = request.wait
+        match tuple(wait) if is_iterable(wait) else ():
             case [timedelta() as shortest, timedelta() as longest] if (
                 timedelta() <= shortest <= longest
             ):
