@@ -19,8 +19,7 @@ from ._payload import CREATED, FEE, mcp_answers, search_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from typing_extensions import Self
+    from typing import Self
 
 ROOT: Final = Path(__file__).parents[1]
 FEW: Final = 10

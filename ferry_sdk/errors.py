@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from ferry_sdk._runtime.docstrings import docstring_of
 from ferry_sdk._runtime.money import money

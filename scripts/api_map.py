@@ -10,9 +10,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Self, get_args
 
 import ferry_sdk
 import ferry_sdk.models

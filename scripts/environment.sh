@@ -39,10 +39,10 @@ has_uv() {
 require_python() {
     local interpreter="$1"
     command -v "$interpreter" >/dev/null 2>&1 ||
-        fail "There is no $interpreter. Python 3.10 or newer is required;" \
+        fail "There is no $interpreter. Python 3.11 or newer is required;" \
             "the variable PYTHON may name one: PYTHON=/path/to/python scripts/${0##*/}"
-    "$interpreter" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-        fail "Python 3.10 or newer is required, and $interpreter is $("$interpreter" -V 2>&1)." \
+    "$interpreter" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "Python 3.11 or newer is required, and $interpreter is $("$interpreter" -V 2>&1)." \
             "The variable PYTHON may name another: PYTHON=/path/to/python scripts/${0##*/}"
 }
 
@@ -80,7 +80,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-if sys.version_info < (3, 10) or sys.prefix == sys.base_prefix:
+if sys.version_info < (3, 11) or sys.prefix == sys.base_prefix:
     sys.exit(1)
 root = Path(sys.argv[1])
 parts = [sys.version.encode(), bytes(root), sys.argv[2].encode()]

@@ -6,6 +6,7 @@ Usage: requirements.py [--lowest]
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from packaging.markers import Marker
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 

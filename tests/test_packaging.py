@@ -41,7 +41,7 @@ def locked():
 
 
 def test_readme_names_the_supported_pythons(pythons):
-    assert pythons[0] == "3.10"
+    assert pythons[0] == "3.11"
     assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "README.md").read_text("utf-8")
 
 

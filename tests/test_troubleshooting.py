@@ -49,8 +49,6 @@ for use in (
 """
 NO_DATABASE = "the journal cannot be used: OperationalError, no connection or one that broke"
 """This one needs psycopg."""
-NO_CONTEXT_MANAGER = "'AsyncFerry' object does not support the context manager protocol"
-"""This one is Python's since 3.11."""
 SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
@@ -194,8 +192,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: asyncio.run(loop_in_a_loop()))
     abroad = AsyncFerry(sandbox.token, base_url=url)
     yield message(lambda: asyncio.run(without_await(abroad)))
-    has_words = sys.version_info >= (3, 11)
-    yield message(lambda: in_a_with_block(abroad)) if has_words else NO_CONTEXT_MANAGER
+    yield message(lambda: in_a_with_block(abroad))
 
     yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
     yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(180)
 USAGE = ROOT / "tests" / "typing"
 MISTAKES = ROOT / "tests" / "typing_mistakes.py"
 GOOD = sorted(USAGE.glob("*.py"))
-STRICT = {"typeCheckingMode": "strict", "pythonVersion": "3.10"}
+STRICT = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
 OTHERS = "\n# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false\n"
 """pandas' and matplotlib's own types are unknown in parts."""
 MYPY_MORE = ("deprecated", "redundant-expr", "truthy-bool", "unused-awaitable")
@@ -85,7 +85,7 @@ def check(errors, places):
 
 @LONG
 def test_mypy_finds_the_asserted_types(typed, tmp_path):
-    options = ("--strict", "--config-file=", "--python-version=3.10", "--cache-dir=/dev/null")
+    options = ("--strict", "--config-file=", "--python-version=3.11", "--cache-dir=/dev/null")
     more = [f"--enable-error-code={name}" for name in MYPY_MORE]
     printed = run_checker("mypy", *options, *more, ".", cwd=tmp_path)
     found = re.findall(r"^(.+?):(\d+): error: (.+)$", printed, re.MULTILINE)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
+from typing import Self
 from urllib.parse import quote, urlencode
 
 from pydantic_core import from_json
-from typing_extensions import Self
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, T

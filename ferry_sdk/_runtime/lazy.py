@@ -60,7 +60,7 @@ def lazy_names(
 class lazy_attribute(cached_property[Any]):  # noqa: N801 -- used as a decorator, like property
     """An attribute that is made on first use and kept in the object, without a lock.
 
-    Until Python 3.11, `cached_property` holds a lock meanwhile, one for all objects of the class.
+    On Python 3.11, `cached_property` holds a lock meanwhile, one for all objects of the class.
     Without it, two threads may make the value at the same time; both get the one that is kept
     first.
     """

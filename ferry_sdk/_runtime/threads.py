@@ -22,9 +22,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, wraps
 from importlib import import_module
-from typing import Any, Generic, ParamSpec, TypeVar
-
-from typing_extensions import Self
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from ferry_sdk._runtime.fork import FORK_LOCK
 
@@ -100,7 +98,7 @@ class ThreadCall(Generic[T]):
         Raises:
             NoThreadError: No thread can be started; the function does not run.
         """
-        if sys.is_finalizing():  # until Python 3.11, a thread starts now and never runs
+        if sys.is_finalizing():  # on Python 3.11, a thread starts now and never runs
             raise NoThreadError
 
         def run() -> None:

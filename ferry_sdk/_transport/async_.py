@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
-from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session

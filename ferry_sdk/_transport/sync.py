@@ -14,9 +14,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
-
-from typing_extensions import Self
+from typing import Any, Literal, Self, TypeVar, overload
 
 from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session

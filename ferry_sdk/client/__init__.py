@@ -7,9 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.context import Context, Result

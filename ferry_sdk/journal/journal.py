@@ -19,10 +19,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Concatenate, Literal, NoReturn, ParamSpec, TypeVar
+from typing import Concatenate, Literal, NoReturn, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, event
-from typing_extensions import Self
 
 from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.errors import (

@@ -22,9 +22,8 @@ from ferry_sdk._runtime.threads import Latch, NoThreadError, ThreadCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
     from weakref import ReferenceType
-
-    from typing_extensions import Self
 
 LIMIT: Final = 10.0
 """Seconds that a call may take."""

@@ -34,8 +34,10 @@ from typing import (
     Any,
     ClassVar,
     Final,
+    LiteralString,
     NamedTuple,
     NoReturn,
+    Self,
     TypeVar,
     cast,
     get_args,
@@ -62,7 +64,6 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaError, SchemaValidator
-from typing_extensions import LiteralString, Self
 
 from ferry_sdk._runtime.fork import ProcessLock
 from ferry_sdk._runtime.money import exact_amount
@@ -407,7 +408,7 @@ def _holds_unreadable_record(member: _Member, content: object, places: Iterable[
 def _is_record(annotation: object) -> bool:
     """Return whether the type of a field is a record, or has records in it."""
     parts = get_args(annotation)
-    if parts:  # on Python 3.10, `tuple[str]` is a class, and cannot be asked for its bases
+    if parts:
         return any(_is_record(part) for part in parts)
     return isclass(annotation) and issubclass(annotation, Model)
 

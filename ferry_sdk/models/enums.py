@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
+from typing import Self
 
-from typing_extensions import Self
 
-
-class OpenEnum(str, Enum):
+class OpenEnum(StrEnum):
     """An enumeration of strings that accepts unknown values.
 
     A member equals its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` returns a member
@@ -26,8 +25,6 @@ class OpenEnum(str, Enum):
     def is_known(self) -> bool:
         """Whether this SDK defines the value."""
         return type(self).__members__.get(self._name_) is self
-
-    __str__ = str.__str__
 
     __hash__ = str.__hash__  # written in C: inputs and columns of records look members up
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    LiteralString,
+    Required,
+    Self,
+    TypeVar,
+    cast,
+)
 
 from pydantic import (
     AwareDatetime,
@@ -21,7 +33,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
-from typing_extensions import LiteralString, Required, Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from ferry_sdk._runtime.clock import Date
 from ferry_sdk._runtime.money import exact_amount

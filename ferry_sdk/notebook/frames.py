@@ -159,8 +159,7 @@ def _without_none(kind: object) -> object:
 
 
 def _is_a(kind: object, base: type) -> bool:
-    # In Python 3.10, tuple[int, ...] is an instance of type.
-    return isinstance(kind, type) and get_origin(kind) is None and issubclass(kind, base)
+    return isinstance(kind, type) and issubclass(kind, base)
 
 
 def _dtype_of(kind: object, values: Sequence[object]) -> str:

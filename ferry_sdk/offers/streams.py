@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Collection, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, overload
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Final, Self, overload
 
 from ferry_sdk._engine.validation import seconds as check_seconds
 from ferry_sdk._transport.async_ import AsyncTransport

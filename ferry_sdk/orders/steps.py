@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
-
-from typing_extensions import assert_never
+from typing import Any, Final, assert_never
 
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation

@@ -18,12 +18,11 @@ from typing import (
     Final,
     Generic,
     NamedTuple,
+    Self,
     SupportsIndex,
     TypeVar,
     overload,
 )
-
-from typing_extensions import Self
 
 from ferry_sdk._runtime.clock import Date, monotonic
 from ferry_sdk.errors import FerryError

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-
-from typing_extensions import Self
+from typing import Self
 
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.streams import stream, stream_async

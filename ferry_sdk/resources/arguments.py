@@ -11,10 +11,10 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, cast, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, Required, cast, get_args
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-from typing_extensions import NotRequired, Required, TypedDict
+from typing_extensions import TypedDict
 
 from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._runtime.threads import uninterrupted

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import Self
 
 from ferry_sdk.sandbox.requests.control import (
     ArrayResult,

@@ -9,10 +9,11 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
+from typing import Self
 
 import anyio
 import anyio.to_thread
-from typing_extensions import Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.local_service import LocalService

@@ -8,10 +8,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 
 from pydantic import JsonValue, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from ferry_sdk._runtime.files import TEMPORARY, read_file, write_file
 from ferry_sdk.errors import InvalidInputError

@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-
-import pytest
+from re import _constants, _parser
 
 import ferry_sdk
-
-_OLDER = "before Python 3.11 the parser of patterns has other names and kinds"
-_constants = pytest.importorskip("re._constants", reason=_OLDER)
-_parser = pytest.importorskip("re._parser", reason=_OLDER)
 
 ROOT = Path(ferry_sdk.__file__).parent
 METHODS = frozenset({"search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})

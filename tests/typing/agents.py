@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
-
-from typing_extensions import assert_type
+from typing import TYPE_CHECKING, Any, assert_type
 
 from ferry_sdk import agents
 from ferry_sdk.agents import ApprovalRequest, AsyncToolkit, AuditRecord, Toolkit

@@ -6,10 +6,9 @@ import asyncio
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_type
 
 from pydantic import JsonValue
-from typing_extensions import assert_type
 
 import ferry_sdk as sdk
 from ferry_sdk import AsyncFerry, Ferry, Records, Ticket

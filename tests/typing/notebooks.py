@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_type
 
 from matplotlib.figure import Figure
 from pandas import DataFrame
-from typing_extensions import assert_type
 
 from ferry_sdk.notebook import fares_by_day, network_map
 

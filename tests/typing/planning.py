@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
-
-from typing_extensions import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import ferry_sdk as sdk
 from ferry_sdk import TripSearch

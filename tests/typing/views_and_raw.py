@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, assert_type
 
 import httpx
-from typing_extensions import assert_type
 
 import ferry_sdk as sdk
 from ferry_sdk import AsyncFerry, Ferry, RawResponse, Ticket

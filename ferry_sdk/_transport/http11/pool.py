@@ -22,11 +22,10 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from threading import RLock
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Self, TypeVar
 from weakref import WeakSet
 
 import httpcore
-from typing_extensions import Self
 
 from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.threads import Latch, do_nothing

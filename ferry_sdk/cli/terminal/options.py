@@ -313,8 +313,7 @@ def parse_moment(value: str) -> datetime:
         day = date.today() - timedelta(days=int(ago[1]))  # noqa: DTZ011 -- the user's today
         value = day.isoformat()
     with suppress(ValueError, OverflowError):
-        # Python 3.10 reads no Z.
-        return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone()
+        return datetime.fromisoformat(value).astimezone()
     raise ValueError("expected a moment, such as 2027-03-01, 2027-03-01T08:30Z or -7 for days ago")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
+from typing import Self
 
 from pydantic import BaseModel
-from typing_extensions import Self
 
 from ferry_sdk.sandbox.faults.details import (
     DelayAfter,
@@ -53,7 +53,7 @@ from ferry_sdk.sandbox.faults.value_faults import (
 )
 
 
-class FaultKind(str, Enum):
+class FaultKind(StrEnum):
     """A kind of failure; the value is its name in fault requests."""
 
     # A member is written as its value and its model, so that the value alone names it in JSON.

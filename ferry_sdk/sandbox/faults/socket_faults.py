@@ -121,7 +121,7 @@ class LeaveOpen(ConnectionFault, ReplyFault):
         await connection.body(reply.body, more=True)
         try:
             await asyncio.wait_for(connection.wait_closed(), self.seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             await connection.body(b"", more=False)
 
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from pydantic_core import core_schema
-from typing_extensions import Self
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.network import Network

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.config import JsonDict
 from pydantic_core import CoreSchema
-from typing_extensions import Self
 
 from ferry_sdk.models.docstrings import describe_properties, split_docstring
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, problem_of

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, LiteralString, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -23,7 +23,6 @@ from pydantic import (
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
-from typing_extensions import LiteralString
 
 from ferry_sdk._runtime.clock import Date, Datetime
 from ferry_sdk.sandbox.requests.errors import messages

@@ -11,14 +11,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 from ferry_sdk.sandbox import Sandbox
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 HERE = Path(__file__).parent
 JOURNEY = {"given": ["bookings.create", "bookings.confirm"], "refused": []}

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import sys
 import tracemalloc
 
 import pytest
@@ -12,8 +11,8 @@ from benchmarks._service import FEW, Service
 from ferry_sdk import AsyncFerry, Timeout
 
 CALLS = 1000
-MOST = 10_000 if sys.version_info >= (3, 11) else 15_000
-"""Bytes of a call; before 3.11 the frame of a generator takes more than twice as much."""
+MOST = 10_000
+"""Bytes of a call."""
 
 
 async def held(base_url):
