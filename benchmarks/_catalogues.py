@@ -6,7 +6,7 @@ Their members are those of the local service, without what it adds to the interf
 from __future__ import annotations
 
 import json
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from ._payload import availability, mcp_result
@@ -92,7 +92,7 @@ def sailing_companies(route: int) -> tuple[int, ...]:
 
 def sailing(day: date, number: int) -> dict[str, Any]:
     """Return a sailing of the first route on a day."""
-    depart = datetime(day.year, day.month, day.day, 8 + 6 * number, tzinfo=timezone.utc)
+    depart = datetime(day.year, day.month, day.day, 8 + 6 * number, tzinfo=UTC)
     return {
         **availability(number),
         "journey_id": "journey-000",

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import tempfile
 from contextlib import closing
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -29,7 +29,7 @@ BAR: Final = Bar(2)
 ENTRIES: Final = 300_000
 WANTED: Final = 100
 """The entries that each question is answered with."""
-START: Final = datetime(2026, 1, 1, microsecond=1, tzinfo=timezone.utc)
+START: Final = datetime(2026, 1, 1, microsecond=1, tzinfo=UTC)
 _COLUMNS: Final = (
     "id, operation, method, path, subject, correlation_id, fingerprint, state, created_at, "
     "changed_at, booking_id, ticket_ids, status_code, code"
@@ -104,8 +104,8 @@ def _entry(*row: Any) -> JournalEntry:  # noqa: ANN401 -- of a database
         correlation_id=correlation_id,
         fingerprint=fingerprint,
         state=state,
-        created_at=datetime.fromisoformat(created_at).replace(tzinfo=timezone.utc),
-        changed_at=datetime.fromisoformat(changed_at).replace(tzinfo=timezone.utc),
+        created_at=datetime.fromisoformat(created_at).replace(tzinfo=UTC),
+        changed_at=datetime.fromisoformat(changed_at).replace(tzinfo=UTC),
         booking_id=booking_id,
         ticket_ids=None if ticket_ids is None else tuple(json.loads(ticket_ids)),
         status_code=status_code,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import closing
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from itertools import count
@@ -91,7 +91,7 @@ def _by_sqlite(connection: sqlite3.Connection, numbers: Iterator[int]) -> None:
 
 
 def _now() -> str:
-    return f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S.%f}"
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
 
 
 if __name__ == "__main__":

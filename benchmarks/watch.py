@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from time import monotonic, process_time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -32,7 +32,7 @@ BAR: Final = Bar(1)
 RATE_BAR: Final = Bar(1.1)
 MEMORY: Final = 20e6
 OWN_WORK: Final = 1e-3
-NOW: Final = datetime(2050, 5, 3, 9, tzinfo=timezone.utc)
+NOW: Final = datetime(2050, 5, 3, 9, tzinfo=UTC)
 
 
 def measure(effort: Effort) -> list[Line]:

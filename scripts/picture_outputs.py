@@ -12,7 +12,7 @@ import re
 import secrets
 import sys
 from contextlib import asynccontextmanager
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
-MOMENT = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
+MOMENT = datetime(2026, 5, 4, 9, tzinfo=UTC)
 """The moment at which the outputs of the documents are recorded."""
 DAY = date(2026, 6, 3)
 SEED = 1

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import traceback
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -64,7 +64,7 @@ ATTEMPTS = (
     Attempt(sent=False, problem="ConnectionFailedError", waited=0.25),
     Attempt(sent=True, status_code=503, request_id="r-1", problem="ServerError"),
 )
-MOMENT = datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc)
+MOMENT = datetime(2026, 11, 1, 8, 0, tzinfo=UTC)
 ENTRY = JournalEntry(
     id="e-1",
     operation="bookings.create",

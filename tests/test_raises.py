@@ -21,7 +21,7 @@ from collections.abc import Coroutine, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import chain
 from types import SimpleNamespace
@@ -687,7 +687,7 @@ def watches_of_offers(world):
 
 def histories(world):
     ports = {"A": "Tunis (La Goulette)", "B": "Tunis (Rades)"}
-    world.journal.offers.save_searches(datetime(2050, 1, 1, tzinfo=timezone.utc), [], ports)
+    world.journal.offers.save_searches(datetime(2050, 1, 1, tzinfo=UTC), [], ports)
     yield partial(offers.history, world.journal, "Tunis", "Tarifa")
 
     history = offers.history(world.journal, "Tarifa", "MATNG")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timezone
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar
@@ -102,7 +102,7 @@ def parse_date(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
         # Without a zone, as of "-0000", the date is in UTC.
-        return moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp()
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

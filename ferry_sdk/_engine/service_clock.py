@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Final
 
 from ferry_sdk._runtime.clock import monotonic
 
-_LAST: Final = datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp()
+_LAST: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 class ServiceClock:
@@ -44,4 +44,4 @@ class ServiceClock:
 
     def now(self) -> datetime:
         """Return the service's time, within the calendar even if the service's clock is not."""
-        return datetime.fromtimestamp(min(self.clock() + self._ahead, _LAST), tz=timezone.utc)
+        return datetime.fromtimestamp(min(self.clock() + self._ahead, _LAST), tz=UTC)

@@ -30,7 +30,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Any
 
 from ferry_sdk._engine.correlation import next_correlation_id
@@ -180,7 +180,7 @@ class ToolRunner:
 
     def _today(self) -> date:
         """Return the day by the service's clock, UTC."""
-        return datetime.fromtimestamp(self._now(), timezone.utc).date()
+        return datetime.fromtimestamp(self._now(), UTC).date()
 
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import islice
 from math import inf
@@ -134,7 +134,7 @@ class Probes:
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
         now = parse_date(reply.headers.get("date", ""))
         if now is not None:
-            self.today = datetime.fromtimestamp(now, timezone.utc).date()
+            self.today = datetime.fromtimestamp(now, UTC).date()
 
         if not ports:
             raise NotSeenError("the service has no ports")

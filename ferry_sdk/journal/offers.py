@@ -22,7 +22,7 @@ claimed may be repeated after some minutes, until `record` or `end_search` says 
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
@@ -67,7 +67,7 @@ LOOK_UP_AGAIN: Final = timedelta(days=1)
 """How long the searches of a wish stay as they were looked up: another company may sail by then."""
 ABANDONED: Final = timedelta(minutes=10)
 """How long the program that recorded an event has for giving it, before another one gives it."""
-_NEVER: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a search was asked that was not asked yet."""
 
 # SQLAlchemy has these statements for each database only; they share their text.

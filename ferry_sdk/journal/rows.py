@@ -14,7 +14,7 @@ A column that the database does not have (`ABSENT`) counts as null.
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
@@ -37,7 +37,7 @@ SETTLED_BY_HAND: Final = "SETTLED"
 """The code of an entry that a person settled as done. Its booking may be corrected, because no
 reply named it. Entries hide it."""
 
-_LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 

@@ -5,7 +5,7 @@ They are checked as values of any type, because callers may have no type checker
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Final, get_args
 
 from ferry_sdk._engine.safety import SAFETY
@@ -99,6 +99,6 @@ def moment(value: object, field: str) -> datetime | None:
     if not is_a(value, datetime) or value.utcoffset() is None:
         raise InvalidInputError("expected a datetime with a time zone", field=field)
     try:
-        return value.astimezone(timezone.utc)
+        return value.astimezone(UTC)
     except OverflowError:
         raise InvalidInputError("outside the years 1 to 9999 in UTC", field=field) from None

@@ -23,7 +23,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, auto
 from functools import cache, partial
@@ -486,7 +486,7 @@ def _reject_vast(amount: Decimal) -> Decimal:
 
 _LAST_SECOND: Final = 253_402_300_799
 """The end of the year 9999 in epoch seconds; a larger number is epoch milliseconds."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _parse_epoch_or_keep(value: float) -> datetime | str:

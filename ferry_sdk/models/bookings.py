@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Final, NamedTuple
 
@@ -26,7 +26,7 @@ from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
 from ferry_sdk.models.sums import exact_difference
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
-_NEVER: Final = datetime.max.replace(tzinfo=timezone.utc)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class PossibleAction(Model):

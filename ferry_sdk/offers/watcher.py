@@ -23,7 +23,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
@@ -95,7 +95,7 @@ _Answers = Generator[Effect[Any] | Item[OfferEvent], Any, list[FerryError]]
 
 
 def _utc_now() -> datetime:
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)
 
 
 class OfferWatcher:

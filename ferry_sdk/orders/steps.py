@@ -9,7 +9,7 @@ stops after the first. `resume` reads both bookings and finds ``confirmed`` and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, assert_never
@@ -36,7 +36,7 @@ from ferry_sdk.types import EndState, JournalEntry, OrderRecord, OutcomeDetails
 
 _ISSUE_TIME: Final = 30.0
 """Seconds to wait until a new booking is issued, before the old one is cancelled."""
-_NEVER: Final = datetime.max.replace(tzinfo=timezone.utc)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 _ZERO: Final = Decimal(0)
 
 _NEW, _OLD = 0, 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timezone
+from datetime import UTC, date, datetime, time
 from itertools import count
 from typing import Final, cast
 
@@ -285,7 +285,7 @@ def _sailing_of(selection: Values) -> Values:
     if any(name not in selection for name in _SAILING):
         return {name: selection[name] for name in _IDS if name in selection}
     sailing = {name: selection[name] for name in _SAILING}
-    return sailing | {"depart_at": selection["depart_at"].astimezone(timezone.utc)}
+    return sailing | {"depart_at": selection["depart_at"].astimezone(UTC)}
 
 
 def mcp_passengers(passengers: object) -> list[dict[str, object]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from ferry_sdk._runtime.clock import Datetime
 
 # Within these years, Python can represent every sailing, deadline and validity.
-_EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_LATEST = datetime(2199, 12, 31, tzinfo=timezone.utc)
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(2199, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ def to_utc(moment: datetime) -> datetime:
         raise ValueError("the clock needs a time with a time zone")
     if not _EARLIEST <= moment <= _LATEST:
         raise ValueError("the clock supports the years 1970 to 2199")
-    return moment.astimezone(timezone.utc)
+    return moment.astimezone(UTC)
 
 
 def _real_time() -> datetime:
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,10 +98,8 @@ async def acrossing(ferry: AsyncFerry, *, days: int = 30) -> dict[str, Any]:
 
 def _search(headers: Mapping[str, str], days: int) -> _Arguments:
     """Return the arguments of the search, so many days after the date of a reply."""
-    if "date" in headers:
-        now = parsedate_to_datetime(headers["date"])
-    else:  # as the profile of the service can have it
-        now = datetime.now(timezone.utc)
+    # The profile of the service can leave the date out.
+    now = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(UTC)
 
     return {
         "company": _COMPANY,

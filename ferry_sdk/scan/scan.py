@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -344,7 +344,7 @@ class FareScan:
                 "format": FORMAT,
                 "library": __version__,
                 "scan": uuid4().hex,
-                "created_at": str(datetime.now(timezone.utc)),
+                "created_at": str(datetime.now(UTC)),
                 "service": found.base_url,
                 "asked": self._request.members,
                 "size": len(searches),
@@ -399,7 +399,7 @@ class FareScan:
     @contextmanager
     def _note_run(self) -> Generator[None, None, None]:
         """Add the run in this block to the manifest."""
-        began_at = datetime.now(timezone.utc)
+        began_at = datetime.now(UTC)
 
         def add_run(error: BaseException | None) -> None:
             self._report = self.report
@@ -411,7 +411,7 @@ class FareScan:
             run: dict[str, Any] = {
                 "library": __version__,
                 "began_at": str(began_at),
-                "ended_at": str(datetime.now(timezone.utc)),
+                "ended_at": str(datetime.now(UTC)),
                 "error": _problem_of(error),
                 **asdict(self._report),
                 "reasons": reasons,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import MAXYEAR, MINYEAR, datetime, timezone
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, Final, NamedTuple
 
@@ -189,7 +189,7 @@ class Rows:
                 "search": search.key,
                 "status": status,
                 "reason": reason,
-                "asked_at": datetime.fromtimestamp(answer.began_at, timezone.utc),
+                "asked_at": datetime.fromtimestamp(answer.began_at, UTC),
                 **search.route._asdict(),
                 "party": search.party.name,
                 "day": search.day,
@@ -254,7 +254,7 @@ def _is_storable(moment: datetime) -> bool:
     if MINYEAR < moment.year < MAXYEAR:
         return True
     try:
-        moment.astimezone(timezone.utc)
+        moment.astimezone(UTC)
     except OverflowError:
         return False
     return True

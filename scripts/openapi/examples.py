@@ -7,7 +7,7 @@ year is far ahead, so that the example of a search can be sent to a running serv
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._runtime.data import data_beside
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-NOW = datetime(2030, 5, 6, 9, tzinfo=timezone.utc)
+NOW = datetime(2030, 5, 6, 9, tzinfo=UTC)
 _UNKNOWN = "00000000-0000-4000-8000-000000000000"
 _BASE_URL = "http://127.0.0.1:8080"
 _LONGEST_IMAGE, _LONGEST_LIST = 60, 2

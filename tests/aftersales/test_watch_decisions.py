@@ -1,7 +1,7 @@
 """Which events a watch gives and when it reads, in virtual time."""
 
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -162,7 +162,7 @@ class TestGaps:
 
     def test_clock_beyond_the_calendar_is_readable(self):
         schedule = Schedule()
-        schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
+        schedule.set_time(datetime(9999, 12, 31, tzinfo=UTC).timestamp() + 2 * DAY)
         assert schedule.now().year == 9999
 
 

@@ -23,7 +23,7 @@ from tests.support.summer import stopped
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORK = """
 import os, sys, time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
 
@@ -50,7 +50,7 @@ def react(event):
 
 worker.time = SimpleNamespace(sleep=sleep, monotonic=clock)
 Shared.sleep = lambda _, seconds, *__: sleep(seconds)
-watcher.Schedule = partial(Schedule, clock, datetime(2026, 5, 1, tzinfo=timezone.utc).timestamp)
+watcher.Schedule = partial(Schedule, clock, datetime(2026, 5, 1, tzinfo=UTC).timestamp)
 worker.work(sys.argv[2], react=react)
 """
 

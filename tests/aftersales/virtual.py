@@ -1,7 +1,7 @@
 """A service in virtual time, and the loop that performs what a watch or a report asks of it."""
 
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from ferry_sdk.aftersales.watcher import Watcher
 from ferry_sdk.journal.snapshots import SavedDepartures
 from tests.support import samples
 
-START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
+START = datetime(2050, 5, 3, 9, 1, tzinfo=UTC)
 DEPARTURE = "2050-06-02T21:30:00+02:00"
 DAY = 86_400.0
 HOUR = 3_600.0

@@ -1,7 +1,7 @@
 """The audit file: each record is where a reader of its path finds it."""
 
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,7 +12,7 @@ from ferry_sdk.agents.policy.private_file import AuditFile
 
 def record(tool):
     return AuditRecord(
-        at=datetime(2026, 5, 4, tzinfo=timezone.utc),
+        at=datetime(2026, 5, 4, tzinfo=UTC),
         tool=tool,
         status="done",
         code=None,

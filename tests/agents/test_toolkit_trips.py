@@ -4,7 +4,7 @@ import json
 import re
 import time
 from contextlib import nullcontext
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -386,7 +386,7 @@ def test_companies_not_asked_in_time_are_named():
 )
 def test_a_day_is_past_at_noon_tomorrow(hour, is_over):
     """Then it is over twelve hours west of Greenwich, too."""
-    now = datetime(2050, 6, 7, hour, 30, tzinfo=timezone.utc).timestamp()
+    now = datetime(2050, 6, 7, hour, 30, tzinfo=UTC).timestamp()
     with pytest.raises(InvalidInputError) if is_over else nullcontext():
         check_days({"on": DAY}, now)
 

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import create_engine
 
@@ -157,7 +157,7 @@ def test_find_without_a_hit_says_what_matches(cli, bookings, url):
 def test_since_leaves_out_what_is_older(cli, find, bookings, url):
     older, _ = bookings
     change = entries_table.update().where(entries_table.c.booking_id == older.booking_id)
-    nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
+    nine_days_ago = datetime.now(UTC) - timedelta(days=9)
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(change.values(created_at=nine_days_ago))

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -133,7 +133,7 @@ def test_limit_counts_all_problems(run):
 
 def test_since_counts_days_back(run, url, three_writes):
     change = entries_table.update().where(entries_table.c.id.in_(three_writes))
-    nine_days_ago = datetime.now(timezone.utc) - timedelta(days=9)
+    nine_days_ago = datetime.now(UTC) - timedelta(days=9)
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(change.values(created_at=nine_days_ago))

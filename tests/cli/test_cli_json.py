@@ -1,7 +1,7 @@
 """JSON output, and text output without a terminal."""
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -347,7 +347,7 @@ def test_routes_are_read_once_a_day(cli, ferry_sandbox, cache):
 
 
 def test_relative_days_start_today(cli, ferry_sandbox):
-    ferry_sandbox.clock.travel_to(datetime.now(timezone.utc))
+    ferry_sandbox.clock.travel_to(datetime.now(UTC))
     words = ["search", "Tarifa", "MATNG", "--on", "+30", "--back", "+35", *ONE_ADULT]
     sailings = cli(*words, "--json").document["sailings"]
     assert {way["direction"] for way in sailings} == {"Outward", "Return"}

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -378,5 +378,5 @@ def test_mcp_passes_its_options_on(served):
     ],
 )
 def test_time_of_a_later_day_counts_the_days(days, expected):
-    departure = datetime(2027, 3, 1, 22, 0, tzinfo=timezone.utc)
+    departure = datetime(2027, 3, 1, 22, 0, tzinfo=UTC)
     assert time_of(departure + timedelta(days=days), departure) == expected

@@ -1,6 +1,6 @@
 """A journal in memory that can be made to fail."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk.types import JournalEntry
@@ -33,7 +33,7 @@ class Notes:
 
 def entry(operation, state="unknown", **subject):
     """Return an entry of a journal with the id ``entry-7`` and the correlation id ``c-7``."""
-    moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
+    moment = datetime(2027, 3, 1, 8, tzinfo=UTC)
     return JournalEntry(
         id="entry-7",
         correlation_id="c-7",

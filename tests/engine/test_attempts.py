@@ -2,7 +2,7 @@
 
 import logging
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
@@ -493,7 +493,7 @@ def test_retry_after_is_waited_for_exactly(name, retry_after, date, wait):
 
 
 def test_retry_after_without_date_goes_by_this_clock():
-    with time_machine.travel(datetime(2028, 3, 1, 8, tzinfo=timezone.utc), tick=False):
+    with time_machine.travel(datetime(2028, 3, 1, 8, tzinfo=UTC), tick=False):
         driver = scripted_driver(reply(429, retry_after="Wed, 01 Mar 2028 08:00:09 GMT"), NOT_FOUND)
         driver.error(NotFoundError, PORTS)
     assert driver.waits == [9.0]

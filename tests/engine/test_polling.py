@@ -7,7 +7,7 @@ what is raised, and how `recover` reads it again.
 import json
 import pickle
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import product
 from typing import Any
@@ -310,7 +310,7 @@ def test_booking_is_read_when_it_is_due(due, by):
 
 def test_due_time_is_by_the_services_clock():
     driver = scripted_driver()
-    service_time = datetime.fromtimestamp(int(driver.calendar()) + 500, timezone.utc)
+    service_time = datetime.fromtimestamp(int(driver.calendar()) + 500, UTC)
     driver.answer = lambda _: reply(404, date=format_datetime(service_time, usegmt=True))
     driver.error(sdk.NotFoundError, "catalogue.ports")
     driver.now, driver.requests, driver.effects = 1000.0, [], []
@@ -342,12 +342,12 @@ def test_due_time_adds_few_reads(fraction):
     """The service's clock is in whole seconds, so a due time may seem to be ahead."""
 
     def answer(_):
-        service_time = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
+        service_time = datetime.fromtimestamp(int(driver.calendar()), UTC)
         return reply(200, seen, date=format_datetime(service_time, usegmt=True))
 
     driver = scripted_driver(then=answer)
     driver.latency = 0.002
-    due_at = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, timezone.utc)
+    due_at = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, UTC)
     seen = booking("payment_due", expire_at=due_at.isoformat())
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
     assert len(driver.requests) <= 16

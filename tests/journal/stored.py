@@ -6,7 +6,7 @@ it when a version adds tables or columns, give the files a new name, and keep th
 """
 
 import subprocess
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from unittest.mock import patch
@@ -17,7 +17,7 @@ from tests.journal.intents import confirmation, intent, run_sql
 from tests.support.postgres import Postgres, binaries
 
 FOLDER = Path(__file__).parent / "stored"
-MOMENT = datetime(2025, 1, 5, 10, tzinfo=timezone.utc)
+MOMENT = datetime(2025, 1, 5, 10, tzinfo=UTC)
 NAME = "version-0.1.0"
 SETUP = ("--", "SET ", "\\", "SELECT pg_catalog.set_config", "CREATE SCHEMA", "COMMENT ON SCHEMA")
 """How the lines of a dump begin that concern its schema and its session."""

@@ -3,7 +3,7 @@
 import sqlite3
 import sys
 import traceback
-from datetime import timedelta, timezone
+from datetime import UTC, timedelta
 
 import pytest
 from sqlalchemy import create_engine, event, inspect
@@ -222,7 +222,7 @@ def test_moment_is_the_same_in_another_zone(postgres):
     with Journal(url) as here, Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there:
         entry_id = there.begin(intent())
         assert there.entry(entry_id) == here.entry(entry_id)
-        assert there.entry(entry_id).created_at.tzinfo is timezone.utc
+        assert there.entry(entry_id).created_at.tzinfo is UTC
         assert there.unresolved(older_than=timedelta(minutes=5)) == ()
 
 

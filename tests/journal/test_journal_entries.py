@@ -3,7 +3,7 @@
 import copy
 import math
 import pickle
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -90,10 +90,10 @@ def test_begun_entry_is_open_with_its_fields(any_journal):
 
 
 def test_begun_entry_has_its_time_in_utc(any_journal):
-    before = datetime.now(timezone.utc)
+    before = datetime.now(UTC)
     entry = any_journal.entry(any_journal.begin(intent()))
-    assert before <= entry.created_at == entry.changed_at <= datetime.now(timezone.utc)
-    assert entry.created_at.tzinfo is timezone.utc is entry.changed_at.tzinfo
+    assert before <= entry.created_at == entry.changed_at <= datetime.now(UTC)
+    assert entry.created_at.tzinfo is UTC is entry.changed_at.tzinfo
 
 
 def test_write_on_a_ticket_names_the_ticket(any_journal):
@@ -218,7 +218,7 @@ def test_new_entry_is_not_old(any_journal, age):
 
 
 def test_entry_of_this_moment_is_unresolved(any_journal):
-    with time_machine.travel(datetime(2127, 3, 1, tzinfo=timezone.utc), tick=False):
+    with time_machine.travel(datetime(2127, 3, 1, tzinfo=UTC), tick=False):
         entry_id = any_journal.begin(intent())
         assert [entry.id for entry in any_journal.unresolved()] == [entry_id]
 
@@ -326,7 +326,7 @@ def test_end_keeps_the_time_of_the_beginning(url, journal):
     journal.end(entry_id, "done")
     entry = journal.entry(entry_id)
     assert entry.created_at == begun.created_at < entry.changed_at
-    assert datetime.now(timezone.utc) - entry.changed_at < timedelta(hours=1)
+    assert datetime.now(UTC) - entry.changed_at < timedelta(hours=1)
 
 
 def test_age_counts_from_the_end(url, journal):

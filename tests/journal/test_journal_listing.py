@@ -1,6 +1,6 @@
 """What `entries` returns: the filters, the order and the pages; and what outcomes name."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,7 +13,7 @@ from ferry_sdk.types import OutcomeDetails
 from tests.journal.intents import confirmation, intent, run_sql
 from tests.support.exchanges import caught
 
-START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
+START = datetime(2027, 3, 1, 9, tzinfo=UTC)
 TOKYO = timezone(timedelta(hours=9))
 NO_ZONE = START.replace(tzinfo=None)
 WRONG_FILTERS = [
@@ -373,7 +373,7 @@ class TestDepartures:
         assert sorted(any_journal.booking_ids(departs_after=at(5))) == ids
 
     def test_booking_that_departs_later_is_not_forgotten(self, any_journal):
-        now = datetime.now(timezone.utc)  # `forget` compares with the real clock
+        now = datetime.now(UTC)  # `forget` compares with the real clock
         day = timedelta(days=1)
         any_journal.save_departures("b1", "{}", ends_at=now + day, snapshot="kept")
         any_journal.save_departures("b2", "{}", ends_at=now - day, snapshot="old")

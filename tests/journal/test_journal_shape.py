@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -25,7 +25,7 @@ REQUIRED = """
 CREATE TABLE ferry_journal_snapshots (booking_id VARCHAR PRIMARY KEY, content TEXT NOT NULL,
 saved_at TIMESTAMP NOT NULL, remark TEXT NOT NULL)
 """
-LONG_AGO = datetime(2025, 1, 5, tzinfo=timezone.utc)
+LONG_AGO = datetime(2025, 1, 5, tzinfo=UTC)
 REJECTED = OutcomeDetails(status_code=409, code="BOOKING_EXPIRED")
 
 

@@ -8,7 +8,7 @@ import inspect
 import json
 import operator
 import pickle
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
 from typing import get_type_hints
@@ -275,7 +275,7 @@ def test_the_fields_of_a_tariff():
     (tariff, *_) = SAILING.tariffs
     assert tariff.type is models.TariffType.TICKET
     assert (tariff.amount, tariff.balance_amount) == (Decimal("148.18"), Decimal("48.1"))
-    assert tariff.date == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+    assert tariff.date == datetime(2026, 5, 1, 12, tzinfo=UTC)
     assert tariff.expiration_date - tariff.date == timedelta(minutes=30)
     assert tariff.roundtrip_locked is True
 
@@ -429,7 +429,7 @@ def test_the_fields_of_a_booking(booking):
     assert booking.stage is models.Stage.PAYMENT_DUE
     assert booking.payment_status is models.PaymentStatus.PARTIALLY_PAID
     assert (booking.total_price, booking.currency) == (Decimal("148.18"), "EUR")
-    assert booking.expire_at == datetime(2026, 5, 1, 13, tzinfo=timezone.utc)
+    assert booking.expire_at == datetime(2026, 5, 1, 13, tzinfo=UTC)
     assert booking.journey_details == {"outward": {"ticket_id": "t-1"}}
     assert booking.pricing.kept.lines[0].amount == Decimal("7.41")
 
@@ -443,8 +443,8 @@ def test_the_fields_of_an_action(booking):
 @pytest.mark.parametrize(
     ("seconds", "moment"),
     [
-        (1777636800, datetime(2026, 5, 1, 12, tzinfo=timezone.utc)),
-        (253402300799, datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone.utc)),
+        (1777636800, datetime(2026, 5, 1, 12, tzinfo=UTC)),
+        (253402300799, datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
     ],
 )
 def test_a_deadline_in_epoch_seconds_is_read(seconds, moment):
@@ -463,7 +463,7 @@ def created_with(actions):
     )
 
 
-ZONES = [timezone.utc, timezone(timedelta(hours=2)), timezone(-timedelta(hours=9))]
+ZONES = [UTC, timezone(timedelta(hours=2)), timezone(-timedelta(hours=9))]
 LIMITS = st.one_of(
     st.none(),
     st.sampled_from(["soon", "21:30", "2026-05-01"]),

@@ -4,7 +4,7 @@ import copy
 import json
 import logging
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -261,7 +261,7 @@ def test_a_clear_offset_is_read(model, field, text, hours):
 @pytest.mark.parametrize("value", [1777636800123, "1777636800123", 1777636800.123])
 def test_milliseconds_are_a_moment(value):
     record = Booking.model_validate({**samples.BOOKING, "expire_at": value})
-    assert record.expire_at == datetime(2026, 5, 1, 12, 0, 0, 123000, tzinfo=timezone.utc)
+    assert record.expire_at == datetime(2026, 5, 1, 12, 0, 0, 123000, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2026-07-13T20:20:00+1", "2026-07-13T20:20:00  +01", "+01" * 30])

@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 import pytest
 
@@ -26,7 +26,7 @@ LEO = ADA | {"first_name": "Leo", "gender": "Male", "birth_date": date(2015, 7, 
 TWELFTH_BIRTHDAY = date(2027, 7, 1)
 """Of Leo, who is an adult from then on."""
 BABY = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
-TODAY = datetime.now(timezone.utc).date()
+TODAY = datetime.now(UTC).date()
 ANA = {
     "type": "Adult",
     "first_name": "Ana",

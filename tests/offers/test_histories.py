@@ -1,6 +1,6 @@
 """What notebooks show of a price history: a table, a frame and a chart."""
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -9,7 +9,7 @@ from ferry_sdk import InvalidInputError
 from ferry_sdk.notebook import prices_over_time
 from ferry_sdk.offers import Observation, PriceHistory
 
-SEEN = datetime(2050, 5, 3, 9, tzinfo=timezone.utc)
+SEEN = datetime(2050, 5, 3, 9, tzinfo=UTC)
 LEAVES = datetime(2050, 6, 2, 20, tzinfo=timezone(timedelta(hours=2)))
 
 

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ from ferry_sdk.offers.wish import wish_text
 from ferry_sdk.types import WishRecord
 from tests.support import samples
 
-START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
+START = datetime(2050, 5, 3, 9, 1, tzinfo=UTC)
 DAY = date(2050, 6, 2)
 HOUR = 3600.0
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]

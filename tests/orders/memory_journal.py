@@ -9,12 +9,12 @@ at either.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ferry_sdk.errors import JournalError, UnresolvedWriteError
 from ferry_sdk.types import JournalEntry, OrderRecord, OutcomeDetails
 
-NOW = datetime(2050, 5, 3, tzinfo=timezone.utc)
+NOW = datetime(2050, 5, 3, tzinfo=UTC)
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """The cheapest fare of every day."""
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -73,7 +73,7 @@ class TestKeys:
         "key",
         [
             pytest.param(DAY, id="date"),
-            pytest.param(datetime(2051, 1, 10, 8, tzinfo=timezone.utc), id="moment"),
+            pytest.param(datetime(2051, 1, 10, 8, tzinfo=UTC), id="moment"),
             pytest.param("2051-01-10", id="text"),
         ],
     )

@@ -3,7 +3,7 @@
 import copy
 import pickle
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import pytest
@@ -16,7 +16,7 @@ from ferry_sdk.planning.results import AskedSearch, SearchReport
 from ferry_sdk.planning.trips import FoundSailing, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
-NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
+NOON = datetime(2050, 6, 6, 12, tzinfo=UTC)
 
 TARIFFS = st.lists(
     st.builds(

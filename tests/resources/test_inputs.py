@@ -1,6 +1,6 @@
 """Inputs, as models or dicts: validated before sending, and not repeated in errors."""
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -373,7 +373,7 @@ def test_another_value_is_no_time(value):
     assert rejected(search_body, out_time=value) == "out_time"
 
 
-AT = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
+AT = datetime(2026, 7, 14, 8, 30, tzinfo=UTC)
 
 
 def pay(paid_at):
@@ -432,7 +432,7 @@ WIRE_INPUTS = st.one_of(
         **dict.fromkeys(("company", "reservation_type"), TEXTS),
         amount=st.decimals(0, 900, places=2),
         currency=st.just("eur"),
-        expiration_date=st.datetimes(timezones=st.just(timezone.utc)),
+        expiration_date=st.datetimes(timezones=st.just(UTC)),
         roundtrip_locked=st.booleans(),
     ),
     inputs(

@@ -1,7 +1,7 @@
 """Helpers: a service without HTTP at a frozen time."""
 
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.service import Service, ServiceError
 from tests.support.wire import TLS
 
-NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ORIGIN = "http://ferry.test"
 ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
 GUEST = {"type": "Adult", "first_name": "Ada", "last_name": "Byron", "email": "ada@example.org"}

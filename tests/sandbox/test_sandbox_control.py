@@ -2,7 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import chain
 
 import httpx
@@ -31,7 +31,7 @@ def test_clock_is_frozen_then_moved(sandbox, http):
     update = {"frozen": True, "travel_to": "2027-06-01T08:00:00Z", "advance": 90}
     reading = http.post("/_sandbox/clock", json=update).json()
     assert reading == {"now": "2027-06-01T08:01:30+00:00", "frozen": True}
-    assert sandbox.clock.now() == datetime(2027, 6, 1, 8, 1, 30, tzinfo=timezone.utc)
+    assert sandbox.clock.now() == datetime(2027, 6, 1, 8, 1, 30, tzinfo=UTC)
 
 
 def test_frozen_clock_resumes_where_it_stood(http):
@@ -44,8 +44,8 @@ def test_frozen_clock_resumes_where_it_stood(http):
 def test_reset_clock_shows_real_time(sandbox, http):
     http.post("/_sandbox/clock", json={"travel_to": "2027-06-01T08:00:00Z"})
     http.delete("/_sandbox/clock")
-    before = datetime.now(timezone.utc)
-    assert before <= sandbox.clock.now() <= datetime.now(timezone.utc)
+    before = datetime.now(UTC)
+    assert before <= sandbox.clock.now() <= datetime.now(UTC)
 
 
 INVALID_UPDATES = [
@@ -80,8 +80,8 @@ def test_invalid_update_names_what_is_wrong(http, named, update):
 def test_invalid_update_leaves_the_clock_unchanged(sandbox, http, named, update):
     http.post("/_sandbox/clock", json=update)
     assert not sandbox.clock.frozen
-    before = datetime.now(timezone.utc)
-    assert before <= sandbox.clock.now() <= datetime.now(timezone.utc)
+    before = datetime.now(UTC)
+    assert before <= sandbox.clock.now() <= datetime.now(UTC)
 
 
 # Faults
@@ -325,16 +325,16 @@ def test_control_token_opens_controls_through_a_proxy():
 # The clock without HTTP
 
 
-MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=timezone.utc)
+MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=UTC)
 running_or_frozen = pytest.mark.parametrize("frozen", [False, True], ids=["running", "frozen"])
 
 
 @running_or_frozen
 def test_new_clock_shows_real_time_in_utc(frozen):
-    before = datetime.now(timezone.utc)
+    before = datetime.now(UTC)
     clock = Clock(frozen=frozen)
     now = clock.now()
-    assert before <= now <= datetime.now(timezone.utc)
+    assert before <= now <= datetime.now(UTC)
     assert now.utcoffset() == timedelta()
     assert (clock.now() == now) == frozen
 
@@ -370,7 +370,7 @@ def test_advanced_clock_runs_on():
     moved = clock.advance(3600)
     time.sleep(0.01)
     assert clock.now() - moved >= timedelta(seconds=0.01)
-    assert clock.now() - datetime.now(timezone.utc) > timedelta(minutes=59)
+    assert clock.now() - datetime.now(UTC) > timedelta(minutes=59)
 
 
 def test_clock_travels_forward():
@@ -414,10 +414,10 @@ def test_clock_that_started_frozen_resets_to_now():
 @pytest.mark.parametrize(
     "moment",
     [
-        datetime(1969, 12, 31, 23, 59, 59, tzinfo=timezone.utc),
+        datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC),
         datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
-        datetime(2199, 12, 31, 0, 0, 1, tzinfo=timezone.utc),
-        datetime.min.replace(tzinfo=timezone.utc),
+        datetime(2199, 12, 31, 0, 0, 1, tzinfo=UTC),
+        datetime.min.replace(tzinfo=UTC),
         datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
         MOMENT.replace(tzinfo=None),
     ],

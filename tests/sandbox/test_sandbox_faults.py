@@ -5,7 +5,7 @@ import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 import httpx
@@ -338,9 +338,9 @@ def test_retry_after_is_a_number_of_seconds(service):
 
 def test_retry_after_can_be_a_date(service):
     service.faults.add("server_error", retry_after=120, as_date=True)
-    before = datetime.now(timezone.utc)
+    before = datetime.now(UTC)
     date = email.utils.parsedate_to_datetime(service.get().headers["retry-after"])
-    after = datetime.now(timezone.utc)
+    after = datetime.now(UTC)
     # HTTP dates have whole seconds.
     assert before + timedelta(seconds=119) < date <= after + timedelta(seconds=120)
 

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 
 import httpx
 import pytest
@@ -26,7 +26,7 @@ LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
 @pytest.fixture(scope="module")
 def catalogue():
     """Return the catalogues of a service on the morning of 13 July 2026."""
-    clock = Clock(datetime(2026, 7, 13, 9, tzinfo=timezone.utc), frozen=True)
+    clock = Clock(datetime(2026, 7, 13, 9, tzinfo=UTC), frozen=True)
     return Offers(clock, 1).catalogue
 
 
@@ -220,7 +220,7 @@ def test_every_journey_has_scheduled_departures(scheduled):
 def test_scheduled_departures_are_the_next_three(scheduled):
     for times in scheduled.values():
         assert times == sorted(times)
-        assert times[0] > datetime(2026, 7, 13, 9, tzinfo=timezone.utc)
+        assert times[0] > datetime(2026, 7, 13, 9, tzinfo=UTC)
         assert len(times) <= 3
 
 
@@ -298,7 +298,7 @@ def test_times_are_those_of_both_ports(company_and_journey, day):
 def test_local_times_exist(company_and_journey, day):
     for sailing in TIMETABLE.sailings(*company_and_journey, day):
         for moment in (sailing.depart_at, sailing.arrive_at):
-            there_and_back = moment.astimezone(timezone.utc).astimezone(moment.tzinfo)
+            there_and_back = moment.astimezone(UTC).astimezone(moment.tzinfo)
             assert there_and_back.replace(tzinfo=None) == moment.replace(tzinfo=None)
 
 

@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 import pytest
@@ -118,7 +118,7 @@ def test_fast_or_short_crossings_have_seats_only(first_offers):
 @pytest.mark.parametrize("month", [1, 8])
 def test_no_sailing_is_sold_out_a_week_ahead(month):
     day = date(2027, month, 13)
-    offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
+    offers = at(datetime(2027, month, 5, tzinfo=UTC))
     for pair in PAIRS[month % 2 :: 2]:
         sailings = offers.timetable.sailings(*pair, day)
         assert len(offers.search(ask(*pair, day))) == len(sailings)
@@ -134,7 +134,7 @@ def test_offers_depart_earliest_first_from_a_time_on(offers):
 
 
 def test_ships_that_have_sailed_are_not_offered():
-    noon = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
+    noon = datetime(2026, 7, 13, 12, tzinfo=UTC)
     offers = at(noon)
     assert offers.search(query(*SHORT, DAYS[0] - timedelta(days=1))) == ()
     today = offers.search(SEARCH)
@@ -303,7 +303,7 @@ def test_fast_ship_carries_low_vehicles(offers):
 # Fares
 
 
-WINTER = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
+WINTER = datetime(2026, 1, 10, 12, tzinfo=UTC)
 FARES = Fares(SeededRandom(1))
 
 
@@ -354,7 +354,7 @@ def test_fare_rises_as_departure_approaches(july):
 
 def test_fare_is_higher_in_summer(july):
     february = first_sailing(july.company, july.journey, month=2)
-    long_ago = datetime(2025, 9, 1, tzinfo=timezone.utc)
+    long_ago = datetime(2025, 9, 1, tzinfo=UTC)
     assert FARES.adult(july, long_ago) > FARES.adult(february, long_ago)
 
 
@@ -379,7 +379,7 @@ def test_fast_ship_is_dearer():
 
 def test_weekend_is_dearer():
     pair = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
-    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
+    now = datetime(2026, 7, 1, tzinfo=UTC)
 
     def average_fare(day):
         fares = [FARES.adult(each, now) for each in Timetable.of_seed(1).sailings(*pair, day)]
@@ -479,7 +479,7 @@ def test_unknown_language_is_english():
 
 @given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60), st.booleans())
 def test_no_tariff_expires_after_the_departure(pair, minutes, is_open):
-    departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
+    departs = datetime(2026, 7, 14, 21, tzinfo=UTC)
     offers = at(departs - timedelta(minutes=minutes))
     for offer in offers.search(ask(*pair, date(2026, 7, 14), is_open=is_open)):
         assert offer.is_open == is_open
@@ -517,7 +517,7 @@ def test_tariffs_are_of_three_families():
     ids=["20-days", "5-days", "same-day"],
 )
 def test_some_tariffs_are_sold_early_only(days_ahead, types):
-    day = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
+    day = datetime(2026, 7, 13, 12, tzinfo=UTC)
     found = at(day - timedelta(days=days_ahead)).search(query(*SHORT, date(2026, 7, 14)))
     assert {tariff.level.type for offer in found for tariff in offer.tariffs} == types
 
@@ -678,7 +678,7 @@ def test_fast_ship_takes_no_animals(offers):
 @pytest.fixture(scope="module")
 def approaching():
     """Return the offers of one day, searched on days that approach it."""
-    day = datetime(2026, 8, 14, tzinfo=timezone.utc)
+    day = datetime(2026, 8, 14, tzinfo=UTC)
     days_ahead = (200, 100, 60, 20, 5, 1)
     search = query(*SHORT, day.date())
     return [at(day - timedelta(days=each)).search(search) for each in days_ahead]

@@ -1,7 +1,7 @@
 """Bookings to test with: in each stage, without a request."""
 
 import threading
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
@@ -115,7 +115,7 @@ def test_booking_is_of_the_company(sandbox):
 
 def test_booking_can_be_made_in_any_year(sandbox):
     for year in (1970, 2000, 2198):
-        sandbox.clock.travel_to(datetime(year, 6, 1, tzinfo=timezone.utc))
+        sandbox.clock.travel_to(datetime(year, 6, 1, tzinfo=UTC))
         assert sandbox.make_booking(tickets=2).stage == "ticketed"
 
 
@@ -162,7 +162,7 @@ def test_invalid_field_is_named_over_http(http, arguments, field):
 
 
 def test_company_without_sailings_is_an_error(sandbox):
-    sandbox.clock.travel_to(datetime(2199, 12, 30, tzinfo=timezone.utc))
+    sandbox.clock.travel_to(datetime(2199, 12, 30, tzinfo=UTC))
     with pytest.raises(InvalidOrderError, match="no sailing"):
         sandbox.make_booking()
 

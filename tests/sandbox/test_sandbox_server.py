@@ -12,7 +12,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -206,7 +206,7 @@ def test_service_can_listen_on_ipv6():
 
 # Reset
 
-MOMENT = datetime(2028, 2, 29, 8, tzinfo=timezone.utc)
+MOMENT = datetime(2028, 2, 29, 8, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import httpx
@@ -105,7 +105,7 @@ def test_every_booking_is_the_same_after_a_restart(tmp_path):
         assert restarted.records(ids) == service.records(ids)
 
 
-MOMENT = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=timezone.utc)
+MOMENT = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
 
 
 def test_clock_runs_on_after_a_restart(tmp_path):

@@ -1,7 +1,7 @@
 """A whole booking over stdio, and what a person is asked: approved, declined, and with codes."""
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -28,7 +28,7 @@ def request(**changes):
         "amount": Decimal("5.00"),
         "currency": "EUR",
         "subject": {"booking_id": "b1"},
-        "expires_at": datetime.now(timezone.utc) + timedelta(minutes=5),
+        "expires_at": datetime.now(UTC) + timedelta(minutes=5),
         "travellers": ('"Ada Reyes"',),
     }
     return ApprovalRequest(**{**usual, **changes})
@@ -68,7 +68,7 @@ def test_an_invented_state_answers_nothing(questions, state):
 
 
 def test_a_question_expires_with_its_request(questions):
-    state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
+    state = questions.keep(*CALL, request(expires_at=datetime.now(UTC)))
     assert not questions.take(state, *CALL)
 
 

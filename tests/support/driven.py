@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -92,7 +92,7 @@ class Driver:
         return self.epoch + self.now
 
     def moment(self, ahead):
-        return datetime.fromtimestamp(self.calendar() + ahead, timezone.utc)
+        return datetime.fromtimestamp(self.calendar() + ahead, UTC)
 
     def walk(self, steps):
         return effects.drive(steps, self.perform)

@@ -9,13 +9,13 @@ import os
 import sys
 import traceback
 from asyncio import run
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from inspect import iscoroutine
 from pathlib import Path
 
 import time_machine
 
-DAY = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
+DAY = datetime(2026, 5, 4, 9, tzinfo=UTC)
 SIGN = "# >"
 
 

@@ -1,11 +1,11 @@
 """A summer that stands still on the local service, and trips in it."""
 
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 
 from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.trip import search_arguments
 
-NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 DAY = date(2026, 7, 14)
 BACK = date(2026, 7, 21)
 ONE_TICKET = ("BALEARIA", "ESALG", "MAPTM")

@@ -1,10 +1,10 @@
 """A trip on the local service: what to search, whom to book, and when."""
 
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 
 from ferry_sdk.sandbox.network.network import journey_id
 
-NOW = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
+NOW = datetime(2050, 5, 3, 9, 1, tzinfo=UTC)
 """When the services of tests start: the same on any day, and ahead of every clock.
 
 No test lasts until a ship leaves or the day ends. What a service offers has not expired for a

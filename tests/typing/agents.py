@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, assert_type
 
@@ -34,7 +34,7 @@ def sync(ferry: Ferry) -> None:
         spend_limit={"EUR": Decimal(500), "GBP": "50.00"},
         penalty_limit={"EUR": 5},
         per_booking={"EUR": 200},
-        until=datetime(2050, 1, 1, tzinfo=timezone.utc),
+        until=datetime(2050, 1, 1, tzinfo=UTC),
         audit=keep,
     )
     assert_type(toolkit.definitions(), tuple[agents.ToolDefinition[dict[str, Any]], ...])

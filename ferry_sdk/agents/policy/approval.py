@@ -19,7 +19,7 @@ import json
 import secrets
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -254,7 +254,7 @@ def approval_request(tool: str, plan: WritePlan, subject: Mapping[str, str]) -> 
         amount=plan.amount,
         currency=plan.currency,
         subject=subject,
-        expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
+        expires_at=datetime.now(UTC) + timedelta(seconds=VALID_FOR),
         travellers=plan.travellers,
         contact=plan.contact,
         arguments_digest=digest_of(plan.arguments),

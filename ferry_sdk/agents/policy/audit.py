@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -112,7 +112,7 @@ class ToolCall:
         status = answer["status"]
         answer_error = answer.get("error", {})
         entry = AuditRecord(
-            at=datetime.now(timezone.utc),
+            at=datetime.now(UTC),
             tool=self.tool,
             status=status,
             code=answer_error.get("code"),

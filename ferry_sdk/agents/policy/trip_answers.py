@@ -12,7 +12,7 @@ A search of trips passes these steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Any, Final, cast
 
 from ferry_sdk._runtime.clock import monotonic
@@ -72,7 +72,7 @@ def check_days(values: Mapping[str, Any], now: float) -> None:
     Raises:
         InvalidInputError: A day is past; `field` names it.
     """
-    first = datetime.fromtimestamp(now - _HALF_A_DAY, timezone.utc).date()
+    first = datetime.fromtimestamp(now - _HALF_A_DAY, UTC).date()
     for name in DAYS:
         if name in values and values[name] < first:
             raise InvalidInputError("this day is past", field=name)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from ferry_sdk.agents.policy.answers import (
@@ -165,7 +165,7 @@ class Writes:
             tool=registered.call.tool,
             subject=registered.identity.subject,
             correlation_id=registered.call.correlation_id,
-            at=datetime.now(timezone.utc),
+            at=datetime.now(UTC),
             amount=plan.amount,
             currency=plan.currency,
         )

@@ -50,7 +50,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from threading import Timer
 from typing import Final, cast
@@ -149,7 +149,7 @@ _UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
 
 def age(began: datetime) -> str:
     """Format how long ago a moment was, in its largest unit."""
-    seconds = int((datetime.now(timezone.utc) - began).total_seconds())
+    seconds = int((datetime.now(UTC) - began).total_seconds())
     for unit, size in _UNITS:
         if seconds >= size:
             return count(seconds // size, unit)

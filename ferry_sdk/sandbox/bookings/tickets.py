@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from ferry_sdk.models.enums import TicketStatus
@@ -47,8 +47,8 @@ class Leg:
         # In UTC, because local times skip or repeat an hour where summer time begins or ends.
         sailing = dataclasses.replace(
             old,
-            depart_at=old.depart_at.astimezone(timezone.utc) + by,
-            arrive_at=old.arrive_at.astimezone(timezone.utc) + by,
+            depart_at=old.depart_at.astimezone(UTC) + by,
+            arrive_at=old.arrive_at.astimezone(UTC) + by,
         )
         offer = dataclasses.replace(self.offer, sailing=sailing)
         return dataclasses.replace(self, offer=offer, moved=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from ferry_sdk.sandbox.network.geography import Company, Journey, Route
@@ -131,7 +131,7 @@ class Timetable:
         """Return the departure of a day at a time; it is the one with this number on the day."""
         name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
         # Converting to UTC and back turns a time that summer time skips into one that exists.
-        start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
+        start = datetime.combine(day, at, journey.depart.zone).astimezone(UTC)
         ships = _ships_for(company, journey)
         first = self._random.below(len(ships), "ship", company.code, journey.key)
         return Sailing(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal
 
@@ -139,7 +139,7 @@ class Level:
 
     def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
         """Return the end of a price found now, at most `ends_at`."""
-        return min(now + timedelta(minutes=self.hold_minutes), ends_at.astimezone(timezone.utc))
+        return min(now + timedelta(minutes=self.hold_minutes), ends_at.astimezone(UTC))
 
 
 _LEVELS = [

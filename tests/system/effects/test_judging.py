@@ -1,7 +1,7 @@
 """The judge of schedules believes a client that tells the truth, and finds out each lie."""
 
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.system.effects.world import Subject
 
 REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'
 CONFIRM = Schedule("bookings.confirm")
-EFFECT = Effect("bookings.confirm", "b-1", datetime(2026, 5, 1, 12, tzinfo=timezone.utc))
+EFFECT = Effect("bookings.confirm", "b-1", datetime(2026, 5, 1, 12, tzinfo=UTC))
 SENT = (Attempt(sent=True, operation="bookings.confirm"),)
 
 
