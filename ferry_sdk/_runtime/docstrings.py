@@ -37,8 +37,11 @@ def _docstrings(module: str) -> dict[str, str]:
     if source is None:
         return {}
 
+    # Not `ast.parse`: under -OO it leaves docstrings out since Python 3.14.
+    tree: ast.Module = compile(source, module, "exec", flags=ast.PyCF_ONLY_AST, optimize=0)
+
     docstrings: dict[str, str] = {}
-    pending: list[tuple[str, _Documented]] = [("", ast.parse(source))]
+    pending: list[tuple[str, _Documented]] = [("", tree)]
     while pending:
         prefix, parent = pending.pop()
         for node in parent.body:
