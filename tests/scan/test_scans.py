@@ -448,6 +448,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, is_terminal):
     stream = StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
     monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
     reports = [ScanReport(60, 30, 10, 5), ScanReport(60)]
     with show_progress(lambda: reports[-1]) as show:
         reports.pop()
