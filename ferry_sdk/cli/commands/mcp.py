@@ -13,11 +13,11 @@ import typer
 
 from ferry_sdk.agents.policy.approval import ApprovalWay
 from ferry_sdk.cli.terminal.options import (
-    MOMENT_FORMATS,
     OptionalJournalUrl,
     open_journal,
     option,
     parse_amount,
+    parse_moment_with_zone,
 )
 from ferry_sdk.cli.terminal.output import note
 from ferry_sdk.cli.trips.files import read_travellers
@@ -75,7 +75,7 @@ class ServerOptions:
     spend_limit: _Limits = None
     penalty_limit: _Limits = None
     per_booking: Annotated[list[Limit] | None, option("'200 EUR'", parse=_parse_price)] = None
-    until: Annotated[datetime | None, option("MOMENT", formats=MOMENT_FORMATS)] = None
+    until: Annotated[datetime | None, option("MOMENT", parse=parse_moment_with_zone)] = None
     token_file: Annotated[Path | None, option("PATH")] = None
     audit: _File = None
     state: _File = None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.options import MOMENT_FORMATS, option
+from ferry_sdk.cli.terminal.options import option, parse_moment_with_zone
 
 
 def _check_moment(moment: datetime | None) -> datetime | None:
@@ -22,7 +22,9 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
-_Now = Annotated[datetime | None, option("MOMENT", formats=MOMENT_FORMATS, callback=_check_moment)]
+_Now = Annotated[
+    datetime | None, option("MOMENT", parse=parse_moment_with_zone, callback=_check_moment)
+]
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOMENT_FORMATS: Final = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
-"""The forms of an option for a moment, such as ``2026-12-01T18:00+01:00``."""
-
 
 def option(
     metavar: str,
@@ -315,6 +312,20 @@ def parse_moment(value: str) -> datetime:
     with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(value).astimezone()
     raise ValueError("expected a moment, such as 2027-03-01, 2027-03-01T08:30Z or -7 for days ago")
+
+
+def parse_moment_with_zone(value: str) -> datetime:
+    """Parse a moment with its time zone.
+
+    Raises:
+        ValueError: It is none.
+    """
+    # Not a format of `strptime`: since Python 3.15, its %z also stands for no time zone.
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is not None:
+            return moment
+    raise ValueError("expected a moment with its time zone, such as 2027-03-01T18:00+01:00")
 
 
 def parse_time(value: str) -> str:
