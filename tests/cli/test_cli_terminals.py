@@ -347,7 +347,6 @@ def served(tmp_path):
         "import runpy, sys, types\n"
         "made = types.ModuleType('ferry_sdk.agents.mcp_server')\n"
         "made.serve = lambda **options: print('served', options)\n"
-        "sys.modules['ferry_sdk.agents'] = types.ModuleType('ferry_sdk.agents')\n"
         "sys.modules['ferry_sdk.agents.mcp_server'] = made\n"
         "sys.argv = ['ferry', 'mcp', *sys.argv[1:]]\n"
         "runpy.run_module('ferry_sdk', run_name='__main__')\n",
