@@ -112,7 +112,7 @@ def lowest():
 
 def test_lowest_versions_are_printed(lowest):
     assert "httpcore==1.0.9" in lowest
-    assert 'matplotlib==3.11; python_version >= "3.12"' in lowest
+    assert 'pydantic==2.14; python_version >= "3.15"' in lowest
 
 
 def test_lowest_versions_are_pins_of_others(lowest):
