@@ -37,7 +37,6 @@ _BY_STATUS: Final[Mapping[int, type[APIError]]] = {
     422: UnprocessableEntityError,
     429: RateLimitError,
 }
-_SERVER_ERRORS = 500
 _CODES = ("code", "error_code", "errorCode")
 """The members of a body that may be a code, the first that is there."""
 _MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
@@ -160,7 +159,7 @@ def _field_of(body: object) -> str | None:
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
     """Return the class of an error: that of the service's code, else that of the status."""
-    default = ServerError if status_code >= _SERVER_ERRORS else APIError
+    default = ServerError if status_code >= HTTPStatus.INTERNAL_SERVER_ERROR else APIError
     kind = SERVICE_CODES.get(code or "") or _BY_STATUS.get(status_code, default)
     if kind is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
         return NoSailingsError

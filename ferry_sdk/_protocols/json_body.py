@@ -76,7 +76,8 @@ r"""An escape of a JSON text: in its group a whole character, outside of it half
 ``\ud83d\ude00``, ``\n`` and ``\\`` are in the group; ``\ud83d`` alone is not. ``\\`` must be
 matched, because the text ``\\ud83d`` is a backslash and five letters.
 """
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
+"""A byte order mark, which some servers put before a body."""
 _DIGEST_KEY = os.urandom(16)
 """Digests are those of this process: nobody can guess a request by comparing its digest."""
 
@@ -123,7 +124,7 @@ def decode_json(content: bytes) -> object:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
     """
-    content = content.removeprefix(_BOM)
+    content = content.removeprefix(BOM)
     # A value has at least one byte.
     if len(content) > MOST_JSON_VALUES and _count_values(content) > MOST_JSON_VALUES:
         raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
@@ -148,7 +149,9 @@ def _has_digits_to_lose(content: bytes) -> bool:
         end = marks.find(b" ", start)
         if end < 0:
             end = len(content)
-        if content[start - 1 : start] in _BEFORE_NUMBER and _loses_digits(content[start:end]):
+        # At the start of the body nothing is before it, and empty bytes are in any bytes.
+        before = content[start - 1 : start]
+        if before in _BEFORE_NUMBER and _loses_digits(content[start:end]):
             return True
     return False
 
@@ -384,9 +387,9 @@ def personal_data(body: str) -> frozenset[str]:
         if isinstance(first, str) and isinstance(last, str):
             # Two initials are a word of many messages, so they are not joined.
             if len(last) > 1:
-                texts += first + last, last + first, first[:1] + last, last + first[:1]
+                texts += (first + last, last + first, first[:1] + last, last + first[:1])
             elif len(first) > 1:
-                texts += first + last, last + first
+                texts += (first + last, last + first)
     return frozenset(map(str, texts))
 
 

@@ -66,6 +66,8 @@ NAMED_ELSEWHERE = {
     "200 event of text": event("Session not found"),
     "200 failed tool": failed_tool("Session expired due to inactivity"),
     "404 internal": with_error(404, -32603, "Session not found"),
+    "400 list as the code": with_error(400, [], "Session not found"),
+    "400 object as the code": with_error(400, {"code": -32600}, "Session not found"),
 }
 """Replies that name the session, but that may come from behind the transport."""
 

@@ -75,8 +75,9 @@ def test_first_call_opens_a_session():
     assert versions(driven) == [None, *["2025-06-18"] * 3]
 
 
-def test_server_that_names_no_session_is_sent_none():
-    driven = Driven(opening(session=None), SEEN)
+@pytest.mark.parametrize("session", [None, ""])
+def test_server_that_names_no_session_is_sent_none(session):
+    driven = Driven(opening(session=session), SEEN)
     driven.call(VIEW)
     assert sessions(driven) == [None] * 3
     assert versions(driven)[-1] == driven.session.version == "2025-11-25"

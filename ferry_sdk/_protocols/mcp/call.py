@@ -16,13 +16,13 @@ from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.json_body import digest, is_list, is_object, members_of, personal_data
+from ferry_sdk._protocols.mcp.jsonrpc import INVALID_PARAMS
 from ferry_sdk._protocols.mcp.lost_session import ended_error, is_lost, is_named, is_refused
 from ferry_sdk._protocols.mcp.post import PATH, STATELESS, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import refuses_version, resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.types import RequestDigest
 
-_INVALID_PARAMS: Final = -32602
 _MOST_PAGES: Final = 1000
 _PAGE: Final = frozenset({"nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"})
 """The members of a page of a listing beside its items."""
@@ -105,7 +105,7 @@ def _post_in_session(
     answer = yield from post(context, method, params, session)
     if not is_lost(answer, session_id):
         is_bad = answer.reply.status_code == HTTPStatus.BAD_REQUEST
-        if is_bad and session.version == STATELESS and answer.error.get("code") != _INVALID_PARAMS:
+        if is_bad and session.version == STATELESS and answer.error.get("code") != INVALID_PARAMS:
             # The server may have forgotten the version, so the next call makes a handshake.
             session.opened_at = None
         return answer

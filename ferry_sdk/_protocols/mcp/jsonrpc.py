@@ -9,10 +9,20 @@ from typing import Final
 
 from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.reply_limits import LONG_REPLY
-from ferry_sdk._protocols.json_body import decode_or_text, items_of, members_of
+from ferry_sdk._protocols.json_body import BOM, decode_or_text, items_of, members_of
 
 EVENT_STREAM: Final = "text/event-stream"
-_BOM: Final = b"\xef\xbb\xbf"
+
+# The codes of errors. A server may send any other value as one, even a list, so a code is compared
+# with them or looked up in a tuple, and never in a set.
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+RESOURCE_NOT_FOUND: Final = -32002
+UNSUPPORTED_VERSION: Final = -32022
+
 _DATA: Final = re.compile(rb"data(?:: ?|\Z)")
 """The beginning of a line with data; a line may be a name without a value."""
 
@@ -23,7 +33,8 @@ def reply_among(value: object, request_id: str, *, is_stream: bool) -> dict[str,
     The only reply in a body need not repeat the id, and servers put other ids on errors. In a
     stream, the id distinguishes the reply from other messages.
     """
-    for members in map(members_of, items_of(value)):
+    for item in items_of(value):
+        members = members_of(item)
         is_error = isinstance(members.get("error"), dict) or members.get("error") is True
         if "method" in members or not (is_error or "result" in members):
             continue
@@ -55,11 +66,11 @@ class EventStream:
         """Yield the data of each event that the piece completes."""
         if self._start is not None:
             chunk = self._start + chunk
-            if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+            if len(chunk) < len(BOM) and BOM.startswith(chunk):
                 self._start = chunk
                 return
             self._start = None
-            chunk = chunk.removeprefix(_BOM)
+            chunk = chunk.removeprefix(BOM)
         if not chunk:
             return
         if self._ended_with_cr:
@@ -115,7 +126,9 @@ class ReplyListener:
 
     def feed(self, head: Reply, chunk: bytes) -> bool:
         """Process the next piece; return True once the reply is found."""
-        return head.media_type == EVENT_STREAM and self._find_reply(self._stream.feed(chunk))
+        if head.media_type != EVENT_STREAM:
+            return False
+        return self._find_reply(self._stream.feed(chunk))
 
     def finish(self) -> dict[str, object] | None:
         """Return the reply, also from an incomplete last event."""

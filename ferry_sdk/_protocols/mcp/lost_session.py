@@ -25,15 +25,14 @@ from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._protocols.error_responses import api_error, message_of, service_error
+from ferry_sdk._protocols.mcp.jsonrpc import INVALID_REQUEST, METHOD_NOT_FOUND
 from ferry_sdk._protocols.mcp.post import JsonRpcReply
 from ferry_sdk._protocols.mcp.results import failed_texts, refuses_version
 from ferry_sdk.errors import SESSION_ENDED, APIError
 
 _STATUSES: Final = frozenset({200, 400, 401, 404, 410})
 """The statuses of replies that may say so; others, such as 503, tell nothing of the session."""
-_INVALID_REQUEST: Final = -32600
-_UNKNOWN_METHOD: Final = -32601
-_REFUSED: Final = frozenset({_INVALID_REQUEST, -32000, -32001})
+_REFUSED: Final = (INVALID_REQUEST, -32000, -32001)
 """The JSON-RPC codes with which servers refuse a request for its session."""
 
 _SUBJECTS: Final = frozenset(
@@ -78,7 +77,7 @@ def is_lost(answer: JsonRpcReply, session_id: str | None) -> bool:
     if answer.reply.status_code in _STATUSES and refuses_version(answer.error):
         return True
     if answer.reply.status_code == HTTPStatus.NOT_FOUND and session_id is not None:
-        return answer.error.get("code") != _UNKNOWN_METHOD
+        return answer.error.get("code") != METHOD_NOT_FOUND
     return is_named(answer, session_id)
 
 
@@ -100,7 +99,7 @@ def is_refused(answer: JsonRpcReply, session_id: str | None) -> bool:
         return False
     code = answer.error.get("code")
     if answer.reply.status_code == HTTPStatus.OK:
-        return code == _INVALID_REQUEST
+        return code == INVALID_REQUEST
     return not answer.error or code in _REFUSED
 
 

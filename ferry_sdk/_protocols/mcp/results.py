@@ -28,6 +28,15 @@ from ferry_sdk._protocols.error_responses import (
     unexpected_response,
 )
 from ferry_sdk._protocols.json_body import decode_json, is_list, items_of, members_of
+from ferry_sdk._protocols.mcp.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    RESOURCE_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+)
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -36,24 +45,17 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
 )
 
-_PARSE_ERROR: Final = -32700
-_INVALID_REQUEST: Final = -32600
-_METHOD_NOT_FOUND: Final = -32601
-_INVALID_PARAMS: Final = -32602
-_INTERNAL_ERROR: Final = -32603
-_RESOURCE_NOT_FOUND: Final = -32002
-_NOT_FOUND: Final = (_RESOURCE_NOT_FOUND, _METHOD_NOT_FOUND)
-_NO_RESOURCE: Final = (_INVALID_PARAMS, 0)
+_NOT_FOUND: Final = (RESOURCE_NOT_FOUND, METHOD_NOT_FOUND)
+_NO_RESOURCE: Final = (INVALID_PARAMS, 0)
 """With what else servers reply to the read of a resource that does not exist."""
 _REFUSED: Final = (
-    _PARSE_ERROR,
-    _INVALID_REQUEST,
-    _METHOD_NOT_FOUND,
-    _INVALID_PARAMS,
-    _RESOURCE_NOT_FOUND,
+    PARSE_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    INVALID_PARAMS,
+    RESOURCE_NOT_FOUND,
 )
 """The codes with which a server refuses a request before any work."""
-_UNSUPPORTED_VERSION: Final = -32022
 _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
 _TOOL_PREFIX: Final = re.compile(
     r"(?:error (?:calling|executing|invoking|running) tool [^:\n]{1,100}"
@@ -172,10 +174,9 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
     text = str(code) if isinstance(code, int) else None
     is_missing = of_resource and code in _NO_RESOURCE
     # Servers of the version without a handshake report a missing resource with the status 400.
-    has_class = head.status_code > HTTPStatus.BAD_REQUEST or (
-        head.status_code == HTTPStatus.BAD_REQUEST and not is_missing
-    )
-    if has_class and code != _INTERNAL_ERROR:
+    is_misleading = is_missing and head.status_code == HTTPStatus.BAD_REQUEST
+    has_class = head.status_code >= HTTPStatus.BAD_REQUEST and not is_misleading
+    if has_class and code != INTERNAL_ERROR:
         return api_error(head, members, code=text)  # the status decides the class
 
     kind: type[APIError] = APIError
@@ -184,7 +185,7 @@ def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
         kind = NotFoundError
     elif is_refused:
         kind = BadRequestError
-    elif code == _INTERNAL_ERROR:
+    elif code == INTERNAL_ERROR:
         kind = ServerError
 
     failure = api_error(head, members, code=text, kind=kind)
@@ -200,7 +201,7 @@ def refuses_version(error: object) -> bool:
     """
     members = members_of(error)
     supported = members_of(members.get("data")).get("supported")
-    return members.get("code") == _UNSUPPORTED_VERSION and is_list(supported)
+    return members.get("code") == UNSUPPORTED_VERSION and is_list(supported)
 
 
 def unexpected_result(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:
@@ -256,7 +257,7 @@ def _texts(content: object) -> list[str]:
     """Return the texts of content blocks, or of embedded resources if there are no others."""
     blocks = [members_of(block) for block in content] if is_list(content) else []
     texts = [_text_of(block) for block in blocks]
-    if texts.count(None) == len(texts):
+    if all(text is None for text in texts):
         texts = [_text_of(members_of(block.get("resource"))) for block in blocks]
     return [text for text in texts if text is not None]
 

@@ -21,12 +21,18 @@ same session gone: each handshake counts up the `generation`.
 from __future__ import annotations
 
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.json_body import members_of
+from ferry_sdk._protocols.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+)
 from ferry_sdk._protocols.mcp.post import (
     CLIENT_INFO,
     STATELESS,
@@ -51,8 +57,7 @@ _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The versions of MCP that begin with a handshake, the latest first, which it asks for."""
 _FAILURES: Final = (401, 403, 429)
 """Statuses with which a handshake fails, as with 500 and above; with others, it is not needed."""
-_SERVER_ERRORS: Final = 500
-_NO_HANDSHAKE: Final = (-32601, -32602, -32020, -32021, -32022)
+_NO_HANDSHAKE: Final = (METHOD_NOT_FOUND, INVALID_PARAMS, -32020, -32021, UNSUPPORTED_VERSION)
 """The codes with which a server without handshakes refuses one: it does not know the method, it
 misses what each request says of itself, or it does not support the version."""
 
@@ -89,7 +94,7 @@ def _handshake(context: Context) -> Flow[None]:
     }
     answer = yield from post(context, "initialize", params, Session())
     status = answer.reply.status_code
-    if status in _FAILURES or status >= _SERVER_ERRORS:
+    if status in _FAILURES or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise answer.status_error()
 
     session = context.session
@@ -119,7 +124,7 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
 
     session_id = answer.reply.headers.get("mcp-session-id")
     if not session_id:
-        return session_id, version
+        return None, version
     try:
         return header_value(session_id, "Mcp-Session-Id"), version
     except InvalidInputError as error:
