@@ -74,9 +74,10 @@ class Decompressor:
         """
         piece = b""
         try:
-            while raw or len(piece) == _PIECE:  # a full piece may have left some inside zlib
+            # A full piece may have left bytes inside zlib, unless the member has ended with it.
+            while raw or (self.is_cut and len(piece) == _PIECE):
                 if not self.is_cut and not self._start_member(raw):
-                    yield b""
+                    yield b""  # with each piece, the caller checks how much has arrived
                     return
 
                 piece = self._member.decompress(raw, _PIECE)

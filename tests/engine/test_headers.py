@@ -37,6 +37,13 @@ def test_coding_is_decoded(coding, body):
     assert b"".join(decompressor_of(coding).pieces(body)) == b"[]"
 
 
+def test_member_that_fills_a_piece_need_not_be_the_last():
+    decompressor = decompressor_of("gzip")
+    first = [*decompressor.pieces(gzip.compress(bytes(64 * 1024)))]
+    second = [*decompressor.pieces(gzip.compress(b"[]"))]
+    assert (len(b"".join(first)), second) == (64 * 1024, [b"[]"])
+
+
 def test_every_request_accepts_the_same_coding(context):
     headers = service_headers(context, "token", accept="text/plain", has_json=False)
     assert headers["Accept-Encoding"] == ANONYMOUS["Accept-Encoding"] == ACCEPTED
