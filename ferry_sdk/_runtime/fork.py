@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import RLock, get_ident
 from typing import Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from ferry_sdk._runtime.clock import monotonic
 
@@ -83,7 +83,7 @@ class ForkLock:
     """
 
     def __init__(self) -> None:
-        self._uses: WeakSet[_Use] = WeakSet()
+        self._uses: WeakKeyDictionary[_Use, None] = WeakKeyDictionary()
         self._forks: list[None] = []  # an item for each fork that waits or runs
 
     def use(self, *, writes: bool) -> AbstractContextManager[None]:
@@ -100,19 +100,19 @@ class ForkLock:
     def add(self, use: _Use) -> None:
         """Start a use."""
         try:
-            self._uses.add(use)
+            self._uses[use] = None
             # Checked after the use is registered: `acquire` looks at the two in the other order.
             while self._forks and not self._is_nested(use):
-                self._uses.discard(use)
+                self.discard(use)
                 time.sleep(_PAUSE)
-                self._uses.add(use)
+                self._uses[use] = None
         except BaseException:  # an interrupt: the block does not begin
-            self._uses.discard(use)
+            self.discard(use)
             raise
 
     def discard(self, use: _Use) -> None:
         """End a use."""
-        self._uses.discard(use)
+        self._uses.pop(use, None)
 
     def acquire(self) -> None:
         """Start no new use, and wait until the present ones of other threads end."""
@@ -120,7 +120,8 @@ class ForkLock:
         start = monotonic()
         thread = get_ident()
         while any(
-            use.thread != thread and monotonic() < start + use.timeout for use in list(self._uses)
+            use.thread != thread and monotonic() < start + use.timeout
+            for use in self._present_uses()
         ):
             time.sleep(_PAUSE)
 
@@ -130,12 +131,20 @@ class ForkLock:
 
     def reset(self) -> None:
         """Forget the threads of the parent, which a child process does not have."""
-        self._uses = WeakSet()
+        self._uses = WeakKeyDictionary()
         self._forks = []
 
     def _is_nested(self, use: _Use) -> bool:
         """Return whether a block of the same thread is around this one."""
-        return any(other is not use and other.thread == use.thread for other in list(self._uses))
+        return any(
+            other is not use and other.thread == use.thread for other in self._present_uses()
+        )
+
+    def _present_uses(self) -> list[_Use]:
+        # `keyrefs` is a copy, made in one step. To iterate over weak references takes many steps,
+        # and fails if another thread begins a use between two of them.
+        uses = [reference() for reference in self._uses.keyrefs()]
+        return [use for use in uses if use is not None]
 
 
 FORK_LOCK: Final = ForkLock()

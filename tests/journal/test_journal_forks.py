@@ -105,6 +105,24 @@ def test_use_that_is_kept_ends_with_its_block():
     assert list(lock._uses) == []
 
 
+def test_use_may_begin_at_any_line_of_a_fork():
+    lock, begun = ForkLock(), []
+
+    def begin(*_):
+        begun.append(lock.use(writes=True))
+        begun[-1].__enter__()
+        return begin
+
+    with lock.use(writes=True):  # so that the others, which are within it, do not wait
+        before = sys.gettrace()
+        sys.settrace(begin)
+        try:
+            lock.acquire()
+        finally:
+            sys.settrace(before)
+    assert begun
+
+
 def test_use_waits_for_every_fork():
     def use(leave):
         with lock.use(writes=True):
