@@ -20,9 +20,9 @@ If the guard shows that the effect is there already, nothing is sent: steps 2, 3
 refused that read. An unresolved entry of the same write is then reported first: it is worse.
 
 With an idempotency key (`send_for_key`), step 3 comes first, because the journal decides what the
-key stands for, as the module `journal.keys` says: the write is recorded, or refused. If it is
-refused because the same booking is made, that one is read and returned (`_resolve_duplicate`). So a
-call that is repeated gives its booking although its tariffs have expired in the meantime.
+key stands for (`journal.idempotency`): the write is recorded, or refused. If it is refused because
+the same booking is made, that one is read and returned (`_resolve_duplicate`). So a call that is
+repeated gives its booking although its tariffs have expired in the meantime.
 
 For example, the reply to `tickets.cancel("t-1")` is lost: the steps read the fee of ``t-1``, record
 the intent, send the cancellation, read ``t-1`` until it is cancelled, record ``done``, and return

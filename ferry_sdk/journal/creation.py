@@ -68,9 +68,11 @@ class Key:
 
 def load_key(key: str | bytes | None) -> Key | None:
     """Return the caller's key, else the environment's, else None."""
-    value = key if key is not None else os.environ.get(VARIABLE) or None
+    value = key
     if value is None:
-        return None
+        value = os.environ.get(VARIABLE)
+        if not value:
+            return None
 
     secret = value if isinstance(value, bytes) else None
     if isinstance(value, str):

@@ -59,9 +59,11 @@ class DatabaseFile:
             JournalError: The connection has opened another file than the earlier ones.
         """
         driver: Any = connection.connection.driver_connection
-        check_value = None
+        check_value: object = None
         with suppress(sqlite3.Error):  # a new file; one that is damaged is reported elsewhere
-            (check_value,) = driver.execute(_CHECK_VALUE).fetchone() or (None,)
+            row = driver.execute(_CHECK_VALUE).fetchone()
+            if row is not None:
+                (check_value,) = row
         self._check_value = self._check_value or check_value
 
         self.identity = self.identity or find_identity(self.path)

@@ -23,6 +23,7 @@ from typing import Concatenate, Literal, NoReturn, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.fork import FORK_LOCK
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -48,7 +49,9 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 _ATTEMPTS = 5
+"""How often a write is begun whose duplicate other programs settle meanwhile."""
 _PAGE = 1000
+"""Rows that are read or deleted at once."""
 _LONGEST_PAUSE = 1.0
 """Seconds between two pages that are deleted; usually as long as a page takes."""
 
@@ -278,9 +281,8 @@ class Journal:
         """Iterate over the bookings that the writes name, each once, in no particular order.
 
         Writes that were rejected or not sent do not count. With both arguments, one that a booking
-        meets is enough. The ids are read in pages, so a journal
-        of any size needs little memory. In async code, iterate in a thread:
-        ``await asyncio.to_thread(list, journal.booking_ids())``.
+        meets is enough. The ids are read in pages, so a journal of any size needs little memory. In
+        async code, iterate in a thread: ``await asyncio.to_thread(list, journal.booking_ids())``.
 
         Args:
             since: Bookings with a write that began at this moment or later.
@@ -475,7 +477,7 @@ class Journal:
         """Delete all that is so old, a page in each transaction, and return its number."""
         total = 0
         while True:
-            start = time.monotonic()
+            start = monotonic()
             deleted = self._use("write", delete, until, _PAGE)
             total += deleted
             if deleted < _PAGE:
@@ -483,7 +485,7 @@ class Journal:
 
             # A writer that waits for the lock of SQLite looks for it from time to time. Without a
             # pause, the next page would have the lock again by then.
-            time.sleep(min(time.monotonic() - start, _LONGEST_PAUSE))
+            time.sleep(min(monotonic() - start, _LONGEST_PAUSE))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.

@@ -318,7 +318,8 @@ def record(
         events = [event for event in judgement.events if keys is None or event.key in keys]
         taken = {event.id for event in events}
         for event in judgement.events:
-            _add_event(connection, event, taken_at=now if event.id in taken else None)
+            taken_at = now if event.id in taken else None
+            _add_event(connection, event, taken_at=taken_at)
         if rows:
             answer = judgement.answer
             connection.execute(

@@ -7,7 +7,6 @@ A later one adds what is missing when it opens the journal. Any other shape is r
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -15,6 +14,7 @@ from sqlalchemy import func, inspect, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateColumn
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.errors import JournalError
 from ferry_sdk.journal.connections import connect, exclusive_transaction
 from ferry_sdk.journal.schema import entries, metadata
@@ -135,10 +135,10 @@ def _statement_limit(connection: Connection) -> Generator[None]:
         return
 
     driver: Any = connection.connection.driver_connection
-    until = time.monotonic() + _MOST_SECONDS
+    until = monotonic() + _MOST_SECONDS
 
     def is_late() -> bool:
-        return time.monotonic() > until
+        return monotonic() > until
 
     driver.set_progress_handler(is_late, _STEPS)
     try:

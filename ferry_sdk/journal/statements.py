@@ -146,7 +146,6 @@ would use the index that has all entries in order."""
 _MOST_QUERIES: Final = 100
 """Queries that are kept, one for each combination of filters."""
 
-
 _WRITES_OF_A_BOOKING: Final = 4
 """Writes of one booking that `newest_booking_ids` expects at most."""
 
@@ -205,9 +204,10 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
 
     if is_added:
         return entry_id
-    for damaged in connection.execute(_DAMAGED).scalars():
+    damaged_id = connection.execute(_DAMAGED).scalars().first()
+    if damaged_id is not None:
         raise JournalError(
-            f"journal entry {damaged} is damaged and may be the same write: settle it first"
+            f"journal entry {damaged_id} is damaged and may be the same write: settle it first"
         )
     raise DuplicateWriteError  # a damaged entry was settled in the meantime
 
@@ -235,8 +235,8 @@ def change(
         return True
 
     if ids and state == "done":
-        is_by_hand = code == SETTLED_BY_HAND
-        run(connection, _CORRECT if is_by_hand else _COMPLETE, parameters)
+        addition = _CORRECT if code == SETTLED_BY_HAND else _COMPLETE
+        run(connection, addition, parameters)
     return connection.execute(_LOOK_UP, {"entry_id": entry_id}).first() is not None
 
 

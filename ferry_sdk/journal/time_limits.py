@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from _thread import allocate_lock
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk._runtime.threads import Latch, NoThreadError, ThreadCall
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class TimeLimit:
     """
 
     def __init__(self) -> None:
-        self.until: float = time.monotonic() + LIMIT
+        self.until: float = monotonic() + LIMIT
         self.watch: Watch | None = None
         self._blocks = 0
 
     def remaining(self) -> float:
         """Return the seconds until the call ends; 0 or less after its end."""
-        return self.until - time.monotonic()
+        return self.until - monotonic()
 
     def __enter__(self) -> Self:
         self._blocks += 1
@@ -119,7 +119,7 @@ class Watch:
 
     def expect_answer(self) -> None:
         """Wait less long for the first answer of a connection from the pool."""
-        self._until = min(self._until, time.monotonic() + _FIRST_ANSWER)
+        self._until = min(self._until, monotonic() + _FIRST_ANSWER)
 
     def extend(self, until: float) -> None:
         """Wait until this moment instead."""
@@ -133,7 +133,7 @@ class Watch:
 
     def seconds(self) -> float:
         """Return the seconds until the connection is broken."""
-        return self._until - time.monotonic()
+        return self._until - monotonic()
 
     def decide(self) -> bool:
         """Return whether the connection is to be broken now."""

@@ -1,6 +1,7 @@
 """Calls end while a test has frozen the clock, as freezegun does."""
 
 import asyncio
+import socket
 import threading
 import time
 from functools import partial
@@ -10,6 +11,7 @@ from pydantic import VERSION
 
 from ferry_sdk import OutcomeUnknownError, Rate, RequestTimeoutError, Timeout
 from ferry_sdk._transport.http11 import client
+from ferry_sdk.journal import time_limits
 from tests.backend.gathering import UnderWay
 from tests.support.blocks import python
 from tests.transport import scripted as do
@@ -122,6 +124,17 @@ def test_the_wait_for_a_connection_ends(frozen, monkeypatch):
         assert taken.wait(20)
         view = ferry.with_options(timeout=Timeout(pool=0.1))
         assert UnderWay(partial(READ.make, view)).error().outcome == "not_sent"
+
+
+@pytest.mark.usefixtures("frozen")
+def test_the_watch_of_a_database_ends_in_time(monkeypatch):
+    monkeypatch.setattr(time_limits, "LIMIT", 0.1)
+    connection, silent_server = socket.socketpair()
+    with connection, silent_server, time_limits.limit_time() as limit:
+        watch = time_limits.Watch(limit.until)
+        watch.attach(connection)
+        connection.settimeout(20)
+        assert connection.recv(1) == b"", "the watch shuts it down"
 
 
 def test_a_limiter_lets_requests_leave(frozen):

@@ -2,7 +2,6 @@
 
 import sqlite3
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -10,6 +9,7 @@ from functools import partial
 import pytest
 
 from ferry_sdk import JournalError
+from ferry_sdk._runtime.clock import monotonic
 from ferry_sdk.journal import Journal, time_limits
 from ferry_sdk.types import OrderRecord
 from tests.backend.gathering import at_once, eventually
@@ -229,12 +229,12 @@ def test_connection_that_is_late_is_closed():
 
 
 def test_watch_of_a_connection_ends_in_time():
-    watch = time_limits.Watch(until=time.monotonic() + 60)
+    watch = time_limits.Watch(until=monotonic() + 60)
     assert watch.end() is True
 
 
 def test_watch_of_a_broken_connection_says_so():
-    watch = time_limits.Watch(until=time.monotonic() + 60)
+    watch = time_limits.Watch(until=monotonic() + 60)
     watch.decide()
     assert watch.end() is False
 
