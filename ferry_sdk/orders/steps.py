@@ -28,6 +28,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.sums import exact_difference, exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.orders.order import Fee, Order, OrderPart, OrderPlan, OrderState, Price, sums
 from ferry_sdk.orders.progress import Progress, is_refusal, load
@@ -197,7 +198,8 @@ def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     if not plan.min_refund:
         # What is paid back now, less what the limit allows beyond the fee of now.
         limit = plan.limits.get(fee.currency, _ZERO)
-        plan.min_refund = {fee.currency: fee.refund + fee.penalty - limit}
+        paid = exact_sum([fee.refund, fee.penalty])
+        plan.min_refund = {fee.currency: exact_difference(paid, limit)}
 
     yield from progress.save()
     error = yield from progress.write(_NEW, "create", creation)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from functools import partial
 
 import pytest
@@ -415,6 +415,17 @@ def test_refund_that_falls_later_stops_a_change(desk, old, reads, cancelled):
     check_refund(desk, old, cause)
     assert desk.sandbox.counters.requests["bookings.create"] == 2
     assert desk.sandbox.counters.requests["bookings.cancel"] == len(cancelled)
+
+
+def test_decimal_context_keeps_the_refund_limit(desk, old):
+    """The limit is 50.40: what is paid back now, because no higher fee is allowed."""
+    fee = {"penalty_amount": "10.00", "currency": "EUR", "ticket_status": "Issued"}
+    for refund in ("50.40", "50.10"):
+        reply = fee | {"refund_amount": refund}
+        desk.sandbox.faults.add("wrong_shape", "bookings.cancel_fee", times=1, value=reply)
+    with localcontext(Context(prec=2)):
+        cause = caught(errors.OrderError, change, desk, old, max_penalty={"EUR": 10}).cause
+    assert (cause.min_refund, cause.refund) == (Decimal("50.40"), Decimal("50.10"))
 
 
 # ---- Arguments, and the journal ---------------------------------------------------------------
