@@ -310,7 +310,7 @@ class Reconciler:
         return errors
 
     def _compare(self, booking_id: str, booking: Booking) -> Flow[FerryError | None]:
-        """Add what does not agree; return the error if a fee could not be read."""
+        """Add what does not agree; return the error if a fee cannot be read or compared."""
         sums = self._paid.get(booking_id, {})
         paid = sums.get(booking.currency, _Paid())
         foreign = {
@@ -326,8 +326,14 @@ class Reconciler:
         for answer in (yield from all_answers(batch)):
             if answer.error is not None:
                 return answer.error
-            if answer.value is not None:
-                fees.append(answer.value)
+            if answer.value is None:
+                continue
+            if answer.value.currency != booking.currency:
+                # Its amounts can neither be added to those of other tickets nor compared.
+                return UnexpectedResponseError(
+                    f"the fee of a ticket is in {answer.value.currency}", field="currency"
+                )
+            fees.append(answer.value)
 
         comparison = _Comparison(booking_id, booking, paid=paid, foreign=foreign, fees=fees)
         for kind, discrepancy in comparison.discrepancies():

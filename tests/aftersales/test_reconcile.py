@@ -15,7 +15,7 @@ from ferry_sdk.sandbox import Sandbox
 from tests.aftersales.history import FATES, History, rows_of
 from tests.backend.canaries import frames_of
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught
-from tests.support.samples import BOOKING
+from tests.support.samples import BOOKING, CANCELLATION_FEE, TICKET
 from tests.support.summer import booked, stopped
 
 
@@ -155,6 +155,32 @@ def test_what_costs_a_cent_must_be_paid(journal, price, expected):
     payment = {"booking_id": "b-1", "amount": 0, "currency": "EUR"}
     booking = BOOKING | {"stage": "ticketed", "total_price": price}
     transport = httpx.MockTransport(Exchanges(httpx.Response(200, json=booking)))
+    with (
+        httpx.Client(transport=transport) as http_client,
+        Ferry(TOKEN, base_url=URL, http_client=http_client) as client,
+    ):
+        assert kinds(reconcile(client, journal, [payment])) == expected
+
+
+@pytest.mark.parametrize(
+    ("currency", "expected"),
+    [
+        pytest.param("EUR", {"refunded_short"}, id="of the booking"),
+        pytest.param("TND", {"not_known"}, id="another one"),
+    ],
+)
+def test_refund_is_compared_in_its_currency(journal, currency, expected):
+    cancelled = BOOKING | {
+        "stage": "partially_voided",
+        "tickets": [TICKET | {"status": "Canceled"}],
+    }
+    payment = {"booking_id": "b-1", "amount": "148.18", "currency": "EUR"}
+    transport = httpx.MockTransport(
+        Exchanges(
+            httpx.Response(200, json=cancelled),
+            httpx.Response(200, json=CANCELLATION_FEE | {"currency": currency}),
+        )
+    )
     with (
         httpx.Client(transport=transport) as http_client,
         Ferry(TOKEN, base_url=URL, http_client=http_client) as client,
