@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
     from ferry_sdk.notebook.frames import DataFrame, MoneyAs
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,10 @@ class PriceHistory(Sequence[Observation]):
         )
 
         check_options("record", money)
-        types = sorted({kind for each in self for kind in each.places})
+        types_of_places: set[str] = set()
+        for each in self:
+            types_of_places.update(each.places)
+
         columns: dict[str, tuple[str, Sequence[object]]] = {
             "seen_at": ("datetime64[us, UTC]", [each.seen_at for each in self]),
             "day": ("datetime64[s]", [each.day for each in self]),
@@ -159,7 +165,7 @@ class PriceHistory(Sequence[Observation]):
             "vehicle": ("string", [each.vehicle for each in self]),
             "reservation_type": ("string", [each.reservation_type for each in self]),
         }
-        for kind in types:
+        for kind in sorted(types_of_places):
             counts = [each.places.get(kind, 0) for each in self]
             columns[f"places_{kind.lower()}"] = ("int64", counts)
         return frame_of_columns(columns, money)
@@ -193,7 +199,8 @@ def history(
         until: What was seen before this moment.
 
     Returns:
-        The observations, oldest first. Empty if no search of these ports was answered.
+        The observations, oldest first. Empty if no search of these ports was answered. A damaged
+        answer is left out, with a warning in the log.
 
     Raises:
         InvalidInputError: An argument is invalid; `field` names it.
@@ -225,9 +232,12 @@ def history(
 
     observations: list[Observation] = []
     for record in store.load_answers((departure.code, arrival.code), start, end):
-        with suppress(ValueError):  # a damaged answer
+        try:
             answer = _stored.validate_json(record.content)
-            observations += _observations_of(answer, record.seen_at)
+        except ValueError:
+            logger.warning("the answer seen at %s is damaged: it is left out", record.seen_at)
+            continue
+        observations += _observations_of(answer, record.seen_at)
     return PriceHistory(observations, f"{departure.name} → {arrival.name}")
 
 

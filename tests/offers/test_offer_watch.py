@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from ferry_sdk import AmbiguousPlaceError, Ferry, InvalidInputError, Travellers, errors, offers
+from ferry_sdk.journal import Journal
 from ferry_sdk.offers import Below, Drop, Opens, Wish
 from ferry_sdk.planning.catalogues import clear_cache
+from tests.journal.intents import run_sql
 from tests.offers.virtual import START
 from tests.support.routes import know_routes
 from tests.support.tiers import LONG
@@ -69,6 +71,21 @@ def test_observations_are_what_was_answered(journal, take):
     history = offers.history(journal, "Tarifa", "MATNG")
     assert min(seen.price for seen in history) == event.price
     assert {seen.day for seen in history} == {DAY}
+
+
+class TestDamagedAnswer:
+    @pytest.fixture
+    def journal(self, sqlite_url):
+        """A journal in a file, which another program can damage."""
+        with Journal(sqlite_url) as journal:
+            yield journal
+
+    def test_damaged_answer_is_left_out_with_a_warning(self, journal, sqlite_url, take, caplog):
+        offers.add(journal, wish(Below("900", "EUR")), key="w")
+        take(1)
+        run_sql(sqlite_url, "UPDATE ferry_offers_answers SET content = '{'")
+        assert len(offers.history(journal, "Tarifa", "MATNG")) == 0
+        assert "is damaged: it is left out" in caplog.text
 
 
 @pytest.mark.parametrize(
