@@ -26,7 +26,7 @@ before the first call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from http import HTTPStatus
 from itertools import count
@@ -122,6 +122,12 @@ def delay_before(number: int, failure: FerryError, safety: Safety, context: Cont
     if delay > longest:
         raise failure
     return delay
+
+
+def longest_retry_after(errors: Iterable[FerryError]) -> float:
+    """Return the seconds of the longest ``Retry-After`` of the errors; 0 if none has one."""
+    waits = [error.retry_after for error in errors if isinstance(error, APIError)]
+    return max((wait for wait in waits if wait is not None), default=0.0)
 
 
 def poll_delays() -> Iterator[float]:

@@ -198,4 +198,4 @@ def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payme
     if isinstance(payments, str | Mapping | BaseModel) or not is_iterable(payments):
         raise InvalidInputError("expected a list of payments", field="payments")
     for index, value in enumerate(payments):
-        yield parse_input(Payment, value, "payments", index)
+        yield parse_input(Payment, value, "payments", index=index)

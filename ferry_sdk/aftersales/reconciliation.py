@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
-from ferry_sdk._engine.retry import failure_kind
+from ferry_sdk._engine.retry import failure_kind, longest_retry_after
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.aftersales.events import is_unreadable
 from ferry_sdk.aftersales.payments import (
@@ -33,7 +33,6 @@ from ferry_sdk.aftersales.payments import (
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.client.functions import plan_function
 from ferry_sdk.errors import (
-    APIError,
     AuthenticationError,
     ConfigurationError,
     FerryError,
@@ -365,10 +364,7 @@ class Reconciler:
 
 def _pause_after(attempt: int, errors: Iterable[FerryError]) -> float:
     """Return the seconds to wait after an attempt: as long as the service asks, within limits."""
-    pause = 2.0**attempt
-    for error in errors:
-        if isinstance(error, APIError) and error.retry_after is not None:
-            pause = max(pause, error.retry_after)
+    pause = max(2.0**attempt, longest_retry_after(errors))
     return min(pause, _LONGEST_PAUSE)
 
 

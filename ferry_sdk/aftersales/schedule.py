@@ -181,7 +181,8 @@ class Schedule(ServiceClock):
 
         longest_near_limit = max(nearest / _NEAR, _SHORTEST_NEAR)
         gap = min(entry.gap * self.jitter(), longest_near_limit, at_most)
-        if at_most == math.inf:
+        has_succeeded = at_most == math.inf
+        if has_succeeded:
             entry.gap = min(entry.gap * 2, entry.gaps[1])
 
         if next_limit <= gap:
@@ -208,9 +209,10 @@ class Schedule(ServiceClock):
         before = entry.before
         now = self.now()
         moments = [each.departs_at for each in entry.sailings if each.departs_at is not None]
-        moments = [moment for moment in moments if moment > now]
+        moments = [moment for moment in moments if moment > now]  # the ships that have not left
         if before is not None and before.lapses_at is not None:
             moments.append(before.lapses_at)
+
         if moments:
             left = max((min(moments) - now).total_seconds(), 0.0) / _NEAR
             return longest * left / (longest + left)  # less than `left`, and less than `longest`

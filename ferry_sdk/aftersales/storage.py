@@ -93,6 +93,7 @@ class Storage:
             if stored is None:
                 _warn_of_damage(booking_id)
                 continue
+
             entry = entries[booking_id]
             entry.before = stored.snapshot
             entry.reported_stage = stored.reported_stage

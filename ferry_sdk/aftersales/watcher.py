@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args, overload
 from ferry_sdk._engine.batch import Batch, BatchAnswer, all_answers
 from ferry_sdk._engine.effects import Flow, Item, Sleep, Steps
 from ferry_sdk._engine.http import RawResponse, parse_date
-from ferry_sdk._engine.retry import failure_kind
+from ferry_sdk._engine.retry import failure_kind, longest_retry_after
 from ferry_sdk._engine.validation import seconds as check_seconds
 from ferry_sdk._runtime.values import is_iterable, is_text
 from ferry_sdk._transport.streams import stream, stream_async
@@ -47,7 +47,6 @@ from ferry_sdk.aftersales.schedule import Entry, Schedule
 from ferry_sdk.aftersales.storage import Storage, is_finished
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import (
-    APIError,
     AuthenticationError,
     ConfigurationError,
     FerryError,
@@ -212,14 +211,17 @@ class Watcher:
         leads = _check_leads(remind, until_departure=self._until_departure)
         self._leads = sorted({DEPARTED, *leads})
         self._lapsing = _check_lead(lapsing, "lapsing")
+
         self._schedule = schedule or Schedule()
         self._storage = Storage(journal, until_departure=self._until_departure)
+
         self._takes_journal = bookings is None
         if self._takes_journal and (journal is None or not self._until_departure):
             raise InvalidInputError(
                 'expected a list of bookings; None requires journal and until="departure"',
                 field="bookings",
             )
+
         self._deadline = self._schedule.clock() + deadline
         listed = () if bookings is None else bookings
         self._entries = {entry.booking_id: entry for entry in _entries_of(listed)}
@@ -234,6 +236,7 @@ class Watcher:
             now = self._schedule.clock()
             if now >= self._deadline:
                 return
+
             wake = min(max(wake, self._paused_until), self._deadline)
             timeout = min(self._deadline - now, _READ_TIMEOUT)
             if wake <= now:
@@ -248,6 +251,7 @@ class Watcher:
         if self._takes_journal:
             booking_ids = yield from self._storage.list_departing(self._schedule.now())
             self._entries = {booking_id: Entry(booking_id) for booking_id in booking_ids}
+
         resting = yield from self._storage.load(self._entries)
         for entry in self._entries.values():
             if entry.is_not_known:
@@ -259,6 +263,8 @@ class Watcher:
                 self._schedule.add(entry)
             elif not departures.is_finished:
                 self._rest(entry, departures.read_at)
+
+        # From here on, the schedule has the entries, and lets each go that needs no further read.
         self._entries.clear()
 
     def _ask_for_time(self, seconds: float) -> Flow[None]:
@@ -266,10 +272,12 @@ class Watcher:
         self._asked_for_time = True
         if self._schedule.knows_time:
             return
+
         batch = Batch[str, RawResponse[Any]]()
         brands = CatalogueGroup.vehicle_brands(None)
         batch.add_raw("time", brands, max_retries=0, deadline=seconds)
         (answer,) = yield from all_answers(batch)
+
         if isinstance(answer.error, _FATAL):
             raise answer.error
         if answer.value is not None:
@@ -318,10 +326,7 @@ class Watcher:
             return
 
         self._rounds_failed += 1
-        pause = self._retry_delay(self._rounds_failed)
-        for error in failures:
-            if isinstance(error, APIError) and error.retry_after is not None:
-                pause = max(pause, error.retry_after)
+        pause = max(self._retry_delay(self._rounds_failed), longest_retry_after(failures))
         self._paused_until = self._schedule.clock() + pause
 
     def _retry_delay(self, failures: int) -> float:

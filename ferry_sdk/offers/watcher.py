@@ -32,11 +32,10 @@ from ferry_sdk._engine.attempts import log_text
 from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
 from ferry_sdk._engine.effects import Effect, Flow, Item, RunBlocking, Sleep, Steps
 from ferry_sdk._engine.http import RawResponse, parse_date
-from ferry_sdk._engine.retry import failure_kind
+from ferry_sdk._engine.retry import failure_kind, longest_retry_after
 from ferry_sdk._engine.service_clock import ServiceClock
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
-    APIError,
     FerryError,
     InvalidInputError,
     NoSailingsError,
@@ -215,7 +214,7 @@ class OfferWatcher:
         seen_at = self._clock.now()
 
         def make_event(key: str) -> OfferEventRecord:
-            return OfferEventRecord(token_hex(16), key, ENDED, seen_at)
+            return OfferEventRecord(token_hex(16), key, content=ENDED, seen_at=seen_at)
 
         yield from _run(self._store.end_wishes, first_day, make_event)
         self._first_day = first_day
@@ -262,6 +261,7 @@ class OfferWatcher:
         wish = parse_wish(record.key, record.content)
         if wish is None:
             return []
+
         request = request_of(wish)
         limits = replace(settings, deadline=self._seconds_left())
         try:
@@ -271,7 +271,12 @@ class OfferWatcher:
                 raise InvalidInputError(problem, field="destination")
         except FerryError as error:
             logger.warning("the searches of wish %r are not known: %s", record.key, log_text(error))
-            ends = AskedSearch("", str(wish.origin), str(wish.destination), wish.last_day)
+            ends = AskedSearch(
+                company="",
+                depart_code=str(wish.origin),
+                arrive_code=str(wish.destination),
+                day=wish.last_day,
+            )
             self._progress.failed.append(_failed(ends, error))
             raise
         return [WishSearch.of(query, request) for query in queries]
@@ -354,10 +359,7 @@ class OfferWatcher:
             return
         seconds = 2.0 ** min(self._rounds_failed + 1, _MOST_DOUBLINGS)
         self._rounds_failed += 1
-        for error in errors:
-            if isinstance(error, APIError) and error.retry_after is not None:
-                seconds = max(seconds, error.retry_after)
-        yield from self._sleep(seconds)
+        yield from self._sleep(max(seconds, longest_retry_after(errors)))
 
     def _give_stored(self, *, abandoned: bool) -> Steps[OfferEvent]:
         """Give the events that were not given, such as those of a program that was killed."""

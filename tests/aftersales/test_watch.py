@@ -189,6 +189,7 @@ def test_interrupted_watch_does_not_use_its_journal(ferry, monkeypatch, bookings
         os.kill(os.getpid(), signal.SIGINT)
         released.wait(30)
 
+    eventually(lambda: not threads_of_calls())  # those of earlier tests
     with Journal("sqlite://") as journal:
         monkeypatch.setattr(journal, method, press)
         options = {"deadline": DAY, "journal": journal, "until": "departure"}
