@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from io import BytesIO
+from itertools import chain
 from math import cos, radians
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -101,6 +102,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
         ```
     """
     routes: dict[str, list[_Fare]] = {}
+    all_fares: list[_Fare] = []
     currencies: set[str] = set()
     for index, sailing in enumerate(sailings):
         if not sailings_of(models_of([sailing])):
@@ -110,6 +112,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
             route = f"{sailing.depart_name} → {sailing.arrive_name}"
             fare = _Fare(sailing.depart_at.date(), ticket.amount)
             routes.setdefault(route, []).append(fare)
+            all_fares.append(fare)
             currencies.add(ticket.currency)
     if len(currencies) > 1:
         raise InvalidInputError(f"fares in {', '.join(sorted(currencies))}", field="sailings")
@@ -127,7 +130,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
             label += f", {route}"
         _plot_route(axes, fares, label=label, colour=f"C{number % 10}")
     currency = currencies.pop()
-    _annotate(axes, [fare for fares in routes.values() for fare in fares], currency)
+    _annotate(axes, all_fares, currency)
     _label_axes(axes, currency)
     return figure
 
@@ -294,7 +297,7 @@ def network_map(
         ```
     """
     pairs = _pairs_of(routes)
-    served = {code for pair in pairs for code in pair}
+    served = {*chain.from_iterable(pairs)}
 
     places: dict[str, _Place] = {}
     names: dict[str, str] = {}
@@ -332,7 +335,7 @@ def network_map(
         longitudes, latitudes = zip(places[depart], places[arrive], strict=True)
         axes.plot(longitudes, latitudes, color="C0", lw=1.3)
 
-    route_counts = Counter(code for pair in lines for code in pair)
+    route_counts = Counter(chain.from_iterable(lines))
     sizes = [14 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)
     # An edge in the colour of the sea separates ports that are close together.
@@ -445,7 +448,9 @@ def _label_ports(
         # The extent is measured once, as that takes milliseconds, and moved to each side.
         extent = label.get_window_extent()
         for side, right, up in _LABEL_SIDES:
-            across = right * _PIXELS - (extent.width if side == "right" else 0)
+            across = right * _PIXELS
+            if side == "right":
+                across -= extent.width  # the label ends at the port
             box = extent.translated(across, up * _PIXELS)
             is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
             covers_a_port = box.padded(_GAP).count_contains(other_points) > 0

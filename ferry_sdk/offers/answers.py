@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.offers.events import FoundTrip
 from ferry_sdk.offers.price_history import StoredAnswer, StoredSailing
-from ferry_sdk.offers.rules import Below, Drop, Opens, Rule
+from ferry_sdk.offers.rules import Rule
 from ferry_sdk.offers.searches import WishSearch
 from ferry_sdk.offers.verdicts import Answer, RuleState, first_state, judge
 from ferry_sdk.offers.wish import Wish, allows_departure, parse_wish
@@ -48,7 +48,7 @@ class RuleStates:
     """
 
     selection: str
-    states: tuple[tuple[Below | Drop | Opens, RuleState], ...]
+    states: tuple[tuple[Rule, RuleState], ...]
 
 
 _stored: Final = TypeAdapter(RuleStates)
@@ -81,14 +81,16 @@ class SeenAnswer:
                 continue
             kind = wish.reservation_type
             if kind not in trips:
-                trips[kind] = self._trips(kind)
+                trips[kind] = self._trips(kind)  # once for all wishes of this kind
 
             found, text = self._judge_wish(wish, trips[kind], stored.states)
             if text != stored.states:
                 states[stored.key] = text
             for trip in found:
                 event_id = token_hex(16)
-                events.append(OfferEventRecord(event_id, stored.key, trip.to_text(), self.seen_at))
+                content = trip.to_text()
+                event = OfferEventRecord(event_id, stored.key, content, seen_at=self.seen_at)
+                events.append(event)
         return Judgement(self._record(trips), states, tuple(events))
 
     def _trips(self, kind: ReservationTypeName | None) -> list[Trip]:
@@ -142,6 +144,7 @@ class SeenAnswer:
                         places=dict(places),
                     )
                 )
+
         search = self.search
         answer = StoredAnswer(
             day=search.day,

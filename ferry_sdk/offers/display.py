@@ -21,7 +21,7 @@ def history_card(history: PriceHistory) -> Markup:
     highest = max((each.price for each in latest), default=None)
     rows: list[Sequence[object]] = []
     for each in latest:
-        share = float(each.price / highest) if highest else 0.0
+        share = float(each.price) / float(highest) if highest else 0.0
         places = ", ".join(f"{number} {kind}" for kind, number in each.places.items())
         rows.append(
             (

@@ -67,7 +67,7 @@ class FoundTrip:
         before: As in the event.
     """
 
-    rule: Below | Drop | Opens
+    rule: Rule
     sailing: Availability
     search: AskedSearch
     reservation_type: ReservationTypeName | None
@@ -86,7 +86,7 @@ ENDED: Final = "ended"
 def event_of(record: OfferEventRecord) -> OfferEvent | None:
     """Return the event of a record; None, with a warning in the log, if it is damaged."""
     if record.content == ENDED:
-        return OfferEvent(record.id, record.key, "ended", record.seen_at)
+        return OfferEvent(record.id, record.key, kind="ended", seen_at=record.seen_at)
 
     found = _found_trip(record.content)
     trip: Trip | None = None

@@ -19,7 +19,7 @@ from ferry_sdk._runtime.clock import Date
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import VehicleQuery
 from ferry_sdk.models.records import Records
-from ferry_sdk.planning.request import Query, TripRequest
+from ferry_sdk.planning.request import ANY_TIME, Query, TripRequest
 from ferry_sdk.planning.results import AskedSearch
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -27,8 +27,6 @@ from ferry_sdk.resources.bodies import passengers_on
 from ferry_sdk.types import SearchRecord
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
-
-_ANY_TIME: Final = "00:00"
 
 
 class Person(NamedTuple):
@@ -98,7 +96,12 @@ class WishSearch:
     @property
     def asked(self) -> AskedSearch:
         """The search, for a report."""
-        return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
+        return AskedSearch(
+            company=self.company,
+            depart_code=self.depart_code,
+            arrive_code=self.arrive_code,
+            day=self.day,
+        )
 
     def sailings_of(self, answer: Records[Availability]) -> list[Availability]:
         """Return the sailings of an answer that leave from the port of the search."""
@@ -129,7 +132,7 @@ class WishSearch:
             arrive_code=self.arrive_code,
             out_journey_id=self.journey_id,
             out_at=self.day,
-            out_time=_ANY_TIME,
+            out_time=ANY_TIME,
             passengers=passengers,
             vehicle=None if self.vehicle is None else {"code": self.vehicle},
         )

@@ -107,11 +107,13 @@ def _judge_drop(rule: Drop, state: RuleState, answer: Answer) -> Verdict:
     trip = answer.cheapest(rule.currency or state.currency)
     if trip is None:
         return Verdict(state)
+
     highest = state.price
     seen = RuleState(price=trip.price, currency=trip.currency)
     if highest is not None and _is_reached(rule, highest, trip.price):
         after = seen if answer.is_complete else replace(seen, price=None)
         return Verdict(after, trip, before=highest)
+
     if answer.is_complete and (highest is None or trip.price > highest):
         return Verdict(seen)
     return Verdict(state)
@@ -119,9 +121,9 @@ def _judge_drop(rule: Drop, state: RuleState, answer: Answer) -> Verdict:
 
 def _judge_opens(rule: Opens, state: RuleState, answer: Answer) -> Verdict:
     trip = next((trip for trip in answer.trips if _is_met_by(rule, trip)), None)
-    if trip is None:
-        return Verdict(RuleState(is_armed=True) if answer.is_complete else state)
-    if state.is_armed:
+    if trip is None and answer.is_complete:
+        return Verdict(RuleState(is_armed=True))
+    if trip is not None and state.is_armed:
         return Verdict(RuleState(is_armed=False), trip)
     return Verdict(state)
 

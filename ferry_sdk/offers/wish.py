@@ -26,7 +26,7 @@ from ferry_sdk.models.inputs import (
     parse_input,
 )
 from ferry_sdk.models.travellers import first_day_possible, parse_day
-from ferry_sdk.offers.rules import Below, Drop, Opens, Rule
+from ferry_sdk.offers.rules import Rule
 from ferry_sdk.planning.request import Round, TripDays, TripRequest, days_between
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import ReservationTypeName
@@ -175,7 +175,7 @@ def allows_departure(wish: Wish, departure: time) -> bool:
 
 
 def wish_text(wish: Wish) -> str:
-    """Return a wish as JSON, of which `parse_wish` makes the same one."""
+    """Return a wish as JSON, of which `parse_wish` makes an equal one."""
     members: Any = {name: getattr(wish, name) for name in _StoredWish.__annotations__}
     return _stored.dump_json(members).decode()
 
@@ -196,14 +196,14 @@ class _StoredWish(TypedDict):
     companies: tuple[str, ...] | None
     depart_between: tuple[time | None, time | None] | None
     reservation_type: ReservationTypeName | None
-    rules: tuple[Below | Drop | Opens, ...]
+    rules: tuple[Rule, ...]
 
 
 _stored: Final = TypeAdapter(_StoredWish)
 
 
 def parse_wish(key: str, text: str) -> Wish | None:
-    """Return what `Wish.to_text` was made of; None, with a warning in the log, if it is damaged."""
+    """Return what `wish_text` was made of; None, with a warning in the log, if it is damaged."""
     try:
         return Wish(**_stored.validate_json(text))
     except ValueError:
@@ -366,8 +366,10 @@ def _times_of(times: object) -> tuple[time | None, time | None] | None:
 
 def _time_of(value: object) -> time | None:
     """Return a time of day, or None."""
-    if value is None or isinstance(value, time):
-        return None if value is None else value.replace(tzinfo=None)
+    if value is None:
+        return None
+    if isinstance(value, time):
+        return value.replace(tzinfo=None)
     return time.fromisoformat(arguments.clock_time(value, "depart_between"))
 
 

@@ -205,7 +205,7 @@ def confirm(
         if all(part.currency != currency for part in order.parts):
             raise InvalidInputError(f"no part costs {currency}", field="expect_totals")
 
-    progress.plan.limits = _amounts({} if max_penalty is None else max_penalty, "max_penalty")
+    progress.plan.limits = _optional_amounts(max_penalty, "max_penalty")
     progress.plan.cancels_all = if_refused == "cancel"
     return _plan(progress, steps.confirm(progress, totals, order.parts))
 
@@ -346,7 +346,7 @@ def change(
     plan = OrderPlan([OrderPart(), old], "change")
     plan.agreed = {0: Price(currency, total)}
     plan.limits = _amounts(max_penalty, "max_penalty")
-    plan.min_refund = _amounts({} if min_refund is None else min_refund, "min_refund")
+    plan.min_refund = _optional_amounts(min_refund, "min_refund")
     progress = Progress(_check_journal(journal), "change", plan)
     return _plan(progress, steps.change(progress, creation))
 
@@ -529,6 +529,11 @@ def _claim_with_first(creations: Sequence[Operation[Any]], key: str) -> None:
             bookings.append(write.idempotency_key.booking)
             write.idempotency_key = None
     writes[0].idempotency_key = IdempotencyKey(key, b"[" + b",".join(bookings) + b"]")
+
+
+def _optional_amounts(value: object, argument: str) -> dict[str, Decimal]:
+    """Return amounts by currency; empty of None."""
+    return {} if value is None else _amounts(value, argument)
 
 
 def _amounts(value: object, argument: str) -> dict[str, Decimal]:

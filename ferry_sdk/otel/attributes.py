@@ -13,7 +13,10 @@ Attributes = dict[str, str | int]
 
 def server_attributes(host: str, port: int | None) -> Attributes:
     """Return the attributes of a server."""
-    return {"server.address": host} | attribute_if_known("server.port", port)
+    attributes: Attributes = {"server.address": host}
+    if port is not None:
+        attributes["server.port"] = port
+    return attributes
 
 
 def call_attributes(call: CallInfo, operation: str, problem: str | None) -> Attributes:
@@ -36,8 +39,3 @@ def result_attributes(response: ResponseEvent) -> Attributes:
     if response.problem is not None:
         attributes["error.type"] = response.problem
     return attributes
-
-
-def attribute_if_known(name: str, value: str | int | None) -> Attributes:
-    """Return an attribute; none if it has no value."""
-    return {} if value is None else {name: value}

@@ -175,9 +175,10 @@ class ConnectionPlan(TripPlan):
 
     def __init__(self, request: ConnectionRequest) -> None:
         super().__init__(request)
-        # A `match` alone raises for an array without an axis.
         wait: object = request.wait
-        match tuple(wait) if is_iterable(wait) else ():
+        # The pattern asks for the length of its subject, and an array without an axis has none.
+        durations: tuple[object, ...] = tuple(wait) if is_iterable(wait) else ()
+        match durations:
             case [timedelta() as shortest, timedelta() as longest] if (
                 timedelta() <= shortest <= longest
             ):

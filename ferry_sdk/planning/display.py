@@ -84,8 +84,10 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     rows: list[Sequence[object]] = []
     for trip in [*trips][:_ROWS]:
         row: list[object] = [trip.depart_at, trip.arrive_at, trip.travel_time]
-        if has_back:
-            row.append(None if trip.back is None else trip.back.depart_at)
+        if trip.back is not None:
+            row.append(trip.back.depart_at)
+        elif has_back:
+            row.append(None)
         price = money(trip.price, trip.currency)
         rows.append([*row, ", ".join(trip.companies), price])
 
@@ -130,7 +132,7 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
         if day.price is None:
             remarks.append("no fare")
         else:
-            share = float(day.price / highest) if highest else 0.0
+            share = float(day.price) / float(highest) if highest else 0.0
             leaves = "" if day.depart_at is None else f"{day.depart_at:%H:%M}"
             cells = (money(day.price, day.currency or ""), bar(share), day.company, leaves)
         if day is cheapest:

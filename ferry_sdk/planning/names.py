@@ -60,6 +60,9 @@ _SCORES: Final[Mapping[Reason, float]] = {
     "part of a name": 0.85,
     "similar name": 0.8,
 }
+_BEGINNING_SCORE: Final = _SCORES["similar name"]
+_LONGEST_BEGINNING_BONUS: Final = 0.04
+"""The beginning of a word scores more than every similar name, and less than a whole word."""
 _LOCODE: Final = re.compile(r"(?!AA|Q[M-Z]|X|ZZ)([A-Z]{2})[A-Z2-9]{3}", re.ASCII)
 """A UN/LOCODE of a country whose code is not left to users."""
 _LEAST_SIMILARITY: Final = 0.72
@@ -285,8 +288,8 @@ class PlaceIndex:
                 reason: Reason = "similar name"
                 score = _SCORES[reason] * similarity(matcher, part, _LEAST_SIMILARITY)
                 if part.startswith(wanted):
-                    score = _SCORES[reason] + 0.04 * len(wanted) / len(part)
                     reason = "part of a name"
+                    score = _BEGINNING_SCORE + _LONGEST_BEGINNING_BONUS * len(wanted) / len(part)
                 if score:
                     score = round(score, 3)
                     matches += [PlaceMatch(self.ports[code], score, reason) for code in codes]

@@ -31,8 +31,8 @@ from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.availability import AvailabilityGroup
 
-_ANY_TIME: Final = "00:00"
-"""The search lists the sailings of a day from this time on."""
+ANY_TIME: Final = "00:00"
+"""The earliest departure of a search that asks for a whole day."""
 
 
 class TripDays(NamedTuple):
@@ -144,7 +144,7 @@ class TripRequest(ABC):
             back = {
                 "ret_journey_id": query.way_back.route.journey_id,
                 "ret_at": query.way_back.day,
-                "ret_time": _ANY_TIME,
+                "ret_time": ANY_TIME,
             }
 
         return AvailabilityGroup.search(
@@ -154,7 +154,7 @@ class TripRequest(ABC):
             arrive_code=query.route.arrive_code,
             out_journey_id=query.route.journey_id,
             out_at=query.day,
-            out_time=_ANY_TIME,
+            out_time=ANY_TIME,
             passengers=passengers,
             vehicle=self._vehicle_query,
             **back,

@@ -167,10 +167,10 @@ class RouteGraph:
         """Return a sailing whose ports of call have their names, as far as they are known."""
         if not sailing.stops:
             return sailing
-        stops: list[str] = []
-        for code in sailing.stops:
-            port = self.ports.get(code)
-            stops.append(code if port is None else PortOfCall.of(code, port.name))
+        stops = [*sailing.stops]
+        for index, code in enumerate(stops):
+            if code in self.ports:
+                stops[index] = PortOfCall.of(code, self.ports[code].name)
         return sailing.model_copy(update={"stops": tuple(stops)})
 
     def companies_on(self, route: Route) -> tuple[str, ...]:

@@ -324,14 +324,16 @@ class TripPlan:
         is_way_back_alone = query.route.depart_code != self._ends[0].code
         if is_way_back_alone:
             names = {"depart_code": "destination", "arrive_code": "origin", "out_at": "back"}
-        else:
-            first_day, other_days = self._request.day_arguments
-            names = {
-                "depart_code": "origin",
-                "arrive_code": "destination",
-                "out_at": first_day if query.day == self._request.first_day else other_days,
-                "ret_at": "back",
-            }
+            return names.get(path)
+
+        first_day, other_days = self._request.day_arguments
+        day_out = first_day if query.day == self._request.first_day else other_days
+        names = {
+            "depart_code": "origin",
+            "arrive_code": "destination",
+            "out_at": day_out,
+            "ret_at": "back",
+        }
         return names.get(path)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
@@ -403,6 +405,7 @@ def ports_of(
         text: Any = place.code if isinstance(place, Port) else place
         if not isinstance(text, str) or not text.strip():
             raise InvalidInputError("expected a port, its code or its name", field=argument)
+
         port = graph.port(text)
         if port is None:
             index = yield from place_index(settings, until)

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _MOST_RUNS: Final = 100
+"""The runs that a manifest keeps, at most."""
 _MOST_REASONS: Final = 100
-"""The most runs in a manifest, and the most reasons of each."""
+"""The reasons that it keeps of a run, at most."""
 
 
 class FareScan:

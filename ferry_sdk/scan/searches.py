@@ -18,6 +18,7 @@ from ferry_sdk.models.inputs import (
     elements_of,
 )
 from ferry_sdk.models.travellers import Travellers
+from ferry_sdk.planning.request import ANY_TIME
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.bodies import party_on
 
@@ -105,7 +106,7 @@ class Search:
             "arrive_code": self.route.arrive_code,
             "out_journey_id": self.route.journey_id,
             "out_at": self.day,
-            "out_time": "00:00",
+            "out_time": ANY_TIME,
             "passengers": self.party.passengers,
             "vehicle": self.party.vehicle,
         }
