@@ -6,7 +6,7 @@ Their members are those of the local service, without what it adds to the interf
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 from ._payload import availability, mcp_result
@@ -25,7 +25,8 @@ SAILINGS: Final = 2
 
 def ends(number: int) -> tuple[int, int]:
     """Return the numbers of the two ports of a route; no two routes have the same."""
-    depart, hops = number % PORTS, number // PORTS
+    depart = number % PORTS
+    hops = number // PORTS
     return depart, (depart + 1 + hops) % PORTS
 
 
@@ -37,6 +38,12 @@ def code_of(port: int) -> str:
 def name_of(port: int) -> str:
     """Return the name of a port."""
     return f"Port {port:03}"
+
+
+def route_of(number: int) -> str:
+    """Return the text of a route, with the names of its two ports."""
+    depart, arrive = ends(number)
+    return f"{name_of(depart)} → {name_of(arrive)}"
 
 
 def company_id(company: int) -> str:
@@ -57,30 +64,27 @@ def catalogue_answers() -> dict[bytes, dict[bytes, bytes]]:
     journeys = [
         {
             "journey_id": f"journey-{number:03}",
-            "route": " → ".join(map(name_of, ends(number))),
+            "route": route_of(number),
             "duration_minutes": 600,
         }
         for number in range(ROUTES)
     ]
-    departures = {
-        company_id(company): [
-            {"journey_id": f"journey-{number:03}", "departure_times": ["20:00"]}
-            for number in range(ROUTES)
-            if company in sailing_companies(number)
-        ]
-        for company in range(COMPANIES)
-    }
+    departures: dict[str, list[object]] = {company["id"]: [] for company in companies}
+    for number in range(ROUTES):
+        departure = {"journey_id": f"journey-{number:03}", "departure_times": ["20:00"]}
+        for company in sailing_companies(number):
+            departures[company_id(company)].append(departure)
+
+    days = [START + timedelta(days) for days in range(DAYS)]
     resource = {"mimeType": "application/json", "text": json.dumps(companies)}
     return {
         b"/api/port": {b"": _json({"ports": ports})},
         b"/api/journey": {b"": _json({"journeys": journeys})},
         b"/api/departure": {
-            company.encode(): _json({"departures": found}) for company, found in departures.items()
+            company.encode(): _json({"departures": of_company})
+            for company, of_company in departures.items()
         },
-        b"/api/availability": {
-            str(day).encode(): _json([sailing(day, number) for number in range(SAILINGS)])
-            for day in (START + timedelta(days) for days in range(DAYS))
-        },
+        b"/api/availability": {str(day).encode(): _json(sailings_on(day)) for day in days},
         b"/mcp": mcp_result(b'"resources/read"', {"contents": [resource]}),
     }
 
@@ -90,9 +94,14 @@ def sailing_companies(route: int) -> tuple[int, ...]:
     return tuple((route + number) % COMPANIES for number in range(SAILED_BY))
 
 
+def sailings_on(day: date) -> list[dict[str, Any]]:
+    """Return the sailings of the first route on a day."""
+    return [sailing(day, number) for number in range(SAILINGS)]
+
+
 def sailing(day: date, number: int) -> dict[str, Any]:
     """Return a sailing of the first route on a day."""
-    depart = datetime(day.year, day.month, day.day, 8 + 6 * number, tzinfo=UTC)
+    depart = datetime.combine(day, time(8 + 6 * number), UTC)
     return {
         **availability(number),
         "journey_id": "journey-000",

@@ -1,4 +1,4 @@
-"""Many calls in flight: async clients in one event loop, each kept as busy as is asked."""
+"""Rates of async clients in one event loop, with many calls in flight."""
 
 from __future__ import annotations
 
@@ -16,29 +16,27 @@ if TYPE_CHECKING:
     from ._measure import Measurement
 
 Rate = Callable[..., "Measurement"]
-"""How many calls a second come through; its arguments are those of `_rate` after the call."""
+"""Returns the measurement of a rate; its arguments are those of `_rate` after the call."""
 
 
 @contextmanager
 def rates(
     clients: Iterable[str], base_url: str, work: str = "async_fee"
 ) -> Generator[dict[str, Rate]]:
-    """The rates of several clients at the same work, by their names.
+    """Give the rates of several clients at the same work, by their names.
 
     Raises:
         MissingPeerError: One needs a library that is not installed.
     """
     loop = asyncio.new_event_loop()
     stack = AsyncExitStack()
+    rate_of: dict[str, Rate] = {}
     try:
-        yield {
-            name: partial(
-                _rate,
-                loop,
-                loop.run_until_complete(stack.enter_async_context(work_of(name, work)(base_url))),
-            )
-            for name in clients
-        }
+        for name in clients:
+            open_call = work_of(name, work)
+            call = loop.run_until_complete(stack.enter_async_context(open_call(base_url)))
+            rate_of[name] = partial(_rate, loop, call)
+        yield rate_of
     finally:
         loop.run_until_complete(stack.aclose())
         loop.close()
@@ -51,6 +49,16 @@ def _rate(
     calls_each: int,
     clock: Callable[[], float] = perf_counter,
 ) -> Measurement:
+    """Return the measurement of the calls in a second.
+
+    Args:
+        loop: The event loop.
+        call: Makes a call.
+        in_flight: How many calls are under way at the same time.
+        calls_each: How many calls each of these tasks makes, one after another.
+        clock: Tells the seconds.
+    """
+
     async def caller() -> None:
         for _ in range(calls_each):
             await call()

@@ -1,4 +1,4 @@
-"""The tables of a journal in a file of its own, used by `sqlite3` alone."""
+"""A journal's tables, and a connection that commits as durably, by `sqlite3` alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-def tables(*, without: Collection[str] = ()) -> list[str]:
-    """The statements that make a journal's tables and indexes, without those of these names."""
+def table_statements(*, without: Collection[str] = ()) -> list[str]:
+    """Return the statements that make a journal's tables and indexes, without those named."""
     with closing(sqlite3.connect("file:tables?mode=memory&cache=shared", uri=True)) as connection:
         with Journal("sqlite:///file:tables?mode=memory&cache=shared&uri=true") as journal:
             journal.unresolved()
@@ -21,8 +21,8 @@ def tables(*, without: Collection[str] = ()) -> list[str]:
         return [statement for name, statement in connection.execute(query) if name not in without]
 
 
-def durable(path: str) -> sqlite3.Connection:
-    """A connection that commits each statement, as durably as a journal."""
+def connect_durably(path: str) -> sqlite3.Connection:
+    """Return a connection that commits each statement as durably as a journal does."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL").fetchone()
     connection.execute("PRAGMA synchronous = EXTRA")

@@ -1,4 +1,4 @@
-"""A line of the table: what was measured beside what, and the bar that its ratio has to hold."""
+"""The lines of the table: what was compared with what, and the bar that the ratio has to hold."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ class Bar:
     is_least: bool = False
 
     def holds(self, ratio: float) -> bool:
-        """Whether a ratio holds it."""
+        """Return whether a ratio holds it."""
         return ratio >= self.limit if self.is_least else ratio <= self.limit
 
     def __str__(self) -> str:
-        return f"{'>=' if self.is_least else '<='} {self.limit:g}"
+        sign = ">=" if self.is_least else "<="
+        return f"{sign} {self.limit:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +75,49 @@ class Line:
         return self.bar.holds(self.ratio)
 
     def cells(self, *, is_judged: bool) -> Sequence[str]:
-        """The columns after the row's name."""
+        """Return the columns after the row's name.
+
+        Args:
+            is_judged: Whether the bars are checked.
+        """
+        verdict = "-"
+        if is_judged:
+            verdict = "yes" if self.holds else "NO"
         return (
             self.what,
-            _shown(self.ours, self.unit),
-            self._named(self.floor),
-            self._named(self.peers),
+            _format(self.ours, self.unit),
+            self._format_all(self.floor),
+            self._format_all(self.peers),
             f"{self.ratio:.2f} of {self.to}",
             str(self.bar),
-            ("yes" if self.holds else "NO") if is_judged else "-",
+            verdict,
         )
 
-    def _named(self, figures: Mapping[str, float]) -> str:
-        return ", ".join(f"{name} {_shown(figure, self.unit)}" for name, figure in figures.items())
+    def _format_all(self, figures: Mapping[str, float]) -> str:
+        return ", ".join(f"{name} {_format(figure, self.unit)}" for name, figure in figures.items())
 
 
-def compared(
+def compare(
     figures: Figures,
     what: str,
+    *,
     unit: Unit,
     bar: Bar,
-    *,
     ours: str,
     to: str,
     floor: str | None = None,
 ) -> Line:
-    """The line of one contender beside another, with everyone else's figures."""
+    """Return the line of a contender beside another one, with the figures of the others.
+
+    Args:
+        figures: The figures of all contenders.
+        what: The work.
+        unit: What the figures are shown in.
+        bar: What the ratio has to hold.
+        ours: The contender that is judged.
+        to: The contender that it is compared with.
+        floor: The contender that nothing goes below.
+    """
     others = {name: figures.median(name) for name in figures.rounds if name != ours}
     return Line(
         what=what,
@@ -114,17 +132,24 @@ def compared(
 
 
 def table(lines: Iterable[tuple[str, Line]], *, is_judged: bool) -> str:
-    """The lines by their rows, as a table that is Markdown as well."""
+    """Return the lines as a Markdown table, each with the name of its row.
+
+    Args:
+        lines: The names of rows, with their lines.
+        is_judged: Whether the bars are checked.
+    """
     rows = [_HEAD, *((row, *line.cells(is_judged=is_judged)) for row, line in lines)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    written = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    written.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(written)
+    head, *others = [_format_row(row, widths) for row in rows]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([head, rule, *others])
 
 
-def _shown(figure: float, unit: Unit) -> str:
+def _format_row(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _format(figure: float, unit: Unit) -> str:
     number = figure * _SCALE[unit]
     return f"{number:.3g} {unit}" if number < 1000 else f"{number:,.0f} {unit}"  # noqa: PLR2004 -- where 3 digits are too few

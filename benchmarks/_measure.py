@@ -1,4 +1,8 @@
-"""How things are measured: in turn, round after round, judged by medians."""
+"""Measurements: the contenders take turns in each round, and medians are compared.
+
+A `Measurement` is a function that does the work and returns a figure, such as the seconds of
+`timing`. `measure_in_turn` calls those of all contenders once a round.
+"""
 
 from __future__ import annotations
 
@@ -16,43 +20,45 @@ class Effort:
     """How much is done for a figure.
 
     Attributes:
-        is_tiny: Just enough to see that it runs; what comes out says nothing.
+        is_tiny: Just enough to see that it runs; the figures mean nothing.
     """
 
     is_tiny: bool = False
 
     def of(self, whole: int, tiny: int = 1) -> int:
-        """A number of rounds, calls or records."""
+        """Return a number of rounds, calls or records: the whole one, or the tiny one."""
         return tiny if self.is_tiny else whole
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured of each contender, round by round.
+    """The figures of the contenders.
 
     Attributes:
-        rounds: By contender, as many figures as there were rounds.
+        rounds: The figures of each contender by its name, one for each round.
     """
 
     rounds: Mapping[str, Sequence[float]]
 
     def median(self, name: str) -> float:
-        """The middle figure of a contender."""
+        """Return the median of a contender's figures."""
         return median(self.rounds[name])
 
     def ratio(self, name: str, to: str) -> float:
-        """The middle one of the ratios between two contenders in the same round."""
+        """Return the median of the ratios between two contenders in the same round."""
         pairs = zip(self.rounds[name], self.rounds[to], strict=True)
         return median(one / other for one, other in pairs)
 
 
-def in_turn(contenders: Mapping[str, Measurement], *, rounds: int, warm_ups: int = 1) -> Figures:
-    """Measure every contender once a round; each round another one is first.
+def measure_in_turn(
+    contenders: Mapping[str, Measurement], *, rounds: int, warm_ups: int = 1
+) -> Figures:
+    """Measure every contender once a round; each round begins with another one.
 
     Args:
-        contenders: What gives a figure of each.
-        rounds: How many figures of each are wanted.
-        warm_ups: Rounds before, of which nothing is kept.
+        contenders: The measurement of each, by its name.
+        rounds: The figures of each.
+        warm_ups: The rounds before, whose figures are dropped.
     """
     names = [*contenders]
     figures: dict[str, list[float]] = {name: [] for name in names}
@@ -65,13 +71,18 @@ def in_turn(contenders: Mapping[str, Measurement], *, rounds: int, warm_ups: int
     return Figures(figures)
 
 
-def timed(
+def timing(
     work: Callable[[], object], calls: int = 1, clock: Callable[[], float] = perf_counter
 ) -> Measurement:
-    """Measure the seconds that a call takes, the mean of so many in a row.
+    """Return the measurement of the seconds of a call.
 
-    The collector is at work meanwhile, as it is in a program. What the last call gives is freed
-    when the clock has stopped.
+    The garbage collector stays on, as in a program. The result of the last call is freed after the
+    clock has stopped.
+
+    Args:
+        work: Makes a call.
+        calls: The calls of a round, of which the mean is taken.
+        clock: Tells the seconds.
     """
 
     def measurement() -> float:
@@ -85,3 +96,9 @@ def timed(
         return spent / calls
 
     return measurement
+
+
+def calls_a_second(work: Callable[[], object], calls: int) -> Measurement:
+    """Return the measurement of the calls in a second, of work that makes so many."""
+    seconds = timing(work)
+    return lambda: calls / seconds()

@@ -71,7 +71,9 @@ def always(reply: MemoryReply) -> Answer:
 
 def by_word(bodies: Mapping[bytes, bytes]) -> Answer:
     """Return the reply whose word is in the request; an empty body is a 202."""
-    replies = {word: MemoryReply(body, 200 if body else 202) for word, body in bodies.items()}
+    replies: dict[bytes, MemoryReply] = {}
+    for word, body in bodies.items():
+        replies[word] = MemoryReply(body) if body else MemoryReply(b"", 202)
 
     def answer(_url: str, content: bytes) -> MemoryReply:
         return next(reply for word, reply in replies.items() if word in content)

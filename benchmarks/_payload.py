@@ -1,6 +1,7 @@
-"""The service's answers, the same bytes every time: one sailing, again and again with other values.
+"""The service's answers, which are the same bytes each time.
 
-The members, their order and their kinds are those of the local service.
+A search finds one sailing many times, with other values. The members, their order and their types
+are those of the local service.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ TOKEN: Final = "0f8fad5b-d9cb-469f-a165-70867728950e"  # noqa: S105 -- it opens 
 HEADERS: Final = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json"}
 
 MANY: Final = 1000
-"""Connections at the most, where a client has a limit that would be felt."""
+"""The most connections of a client whose own limit would slow it down."""
 
 BOOKING_ID: Final = "7d3f0c9ad0a14f1f"
 
@@ -82,12 +83,15 @@ _ON_BOARD = (
 
 
 def bookings() -> Iterator[dict[str, Any]]:
-    """The arguments of creates, each of another booking: the library sends a duplicate once."""
+    """Yield the arguments of creates, of another booking each time.
+
+    The library would send equal creates that are under way at the same time only once.
+    """
     return map(booking, numbers())
 
 
 def booking(number: int) -> dict[str, Any]:
-    """The arguments of a create; the number makes its sailing and its two travellers."""
+    """Return the arguments of a create. The number makes its sailing and its two travellers."""
     letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
     return {
         "availabilities": [
@@ -109,24 +113,24 @@ def booking(number: int) -> dict[str, Any]:
 
 
 def search_answer(count: int) -> bytes:
-    """The body that a search with so many availabilities gets."""
+    """Return the body of the reply to a search that finds so many availabilities."""
     return _compact([availability(number) for number in range(count)])
 
 
 def mcp_answers(count: int) -> dict[bytes, bytes]:
-    """What `/mcp` answers, by a word of the request: the handshake, and a search as a text."""
+    """Return the replies of `/mcp` by a word of the request: a handshake, and a search as text."""
     found = {"content": [{"type": "text", "text": search_answer(count).decode()}], "isError": False}
     return mcp_result(b'"tools/call"', found)
 
 
 def mcp_created() -> dict[bytes, bytes]:
-    """What `/mcp` answers, by a word of the request: the handshake, and a create as a text."""
+    """Return the replies of `/mcp` by a word of the request: a handshake, and a create as text."""
     created = {"content": [{"type": "text", "text": CREATED.decode()}], "isError": False}
     return mcp_result(b'"tools/call"', created)
 
 
 def mcp_result(word: bytes, result: Mapping[str, object]) -> dict[bytes, bytes]:
-    """What `/mcp` answers: the handshake, and one result to requests with a word."""
+    """Return the replies of `/mcp`: a handshake, and one result for requests that have a word."""
     agreed: dict[str, object] = {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}, "resources": {}},
@@ -140,11 +144,53 @@ def mcp_result(word: bytes, result: Mapping[str, object]) -> dict[bytes, bytes]:
 
 
 def availability(number: int) -> dict[str, object]:
-    """One sailing of an answer; the number makes its id, its times, its prices and its places."""
+    """Return a sailing. The number makes its id, its times, its prices and its places."""
     identifier = blake2b(number.to_bytes(4, "big"), digest_size=16).hexdigest()
     depart = _FIRST + timedelta(minutes=5 * number)
     arrive = (depart + timedelta(hours=10)).astimezone(_SWEDEN)
     sailing = f"DFDS-EEPLA-SEKPS-{depart:%Y%m%d-%H%M}"
+
+    tariffs: list[object] = []
+    for code, kind, rate, holds in _TARIFFS:
+        price = round((4000 + number % 6007) * rate / 10000, 2)
+        tariffs.append(
+            {
+                "id": f"{identifier}.{code}",
+                "type": kind,
+                "amount": price,
+                "balance_amount": price,
+                "currency": "Eur",
+                "date": _ISSUED + number,
+                "expiration_date": _ISSUED + number + holds,
+                "roundtrip_locked": False,
+            }
+        )
+
+    places: list[object] = []
+    for index, (code, kind, name, berths) in enumerate(_PLACES[: 2 + number % 2], 1):
+        places.append(
+            {
+                "id": f"{identifier}.{code}",
+                "index": index,
+                "code": code,
+                "count": 1 + (number * 7 + index) % 199,
+                "type": kind,
+                "gender": "Any",
+                "capacity": berths,
+                "use": "Exclusive",
+                "name": name,
+                "in_board": {
+                    "adults": 2,
+                    "childs": 1,
+                    "babies": 0,
+                    "passengers": _ON_BOARD,
+                    "has_shower": kind == "Cabin",
+                    "has_toilet": kind == "Cabin",
+                    "has_window": not code.startswith("INSIDE"),
+                },
+            }
+        )
+
     return {
         "id": identifier,
         "group_id": 1,
@@ -169,42 +215,8 @@ def availability(number: int) -> dict[str, object]:
             "code": "DFDS",
             "provider": "DFDS",
         },
-        "tariffs": [
-            {
-                "id": f"{identifier}.{code}",
-                "type": kind,
-                "amount": (price := round((4000 + number % 6007) * rate / 10000, 2)),
-                "balance_amount": price,
-                "currency": "Eur",
-                "date": _ISSUED + number,
-                "expiration_date": _ISSUED + number + holds,
-                "roundtrip_locked": False,
-            }
-            for code, kind, rate, holds in _TARIFFS
-        ],
-        "places": [
-            {
-                "id": f"{identifier}.{code}",
-                "index": index,
-                "code": code,
-                "count": 1 + (number * 7 + index) % 199,
-                "type": kind,
-                "gender": "Any",
-                "capacity": berths,
-                "use": "Exclusive",
-                "name": name,
-                "in_board": {
-                    "adults": 2,
-                    "childs": 1,
-                    "babies": 0,
-                    "passengers": _ON_BOARD,
-                    "has_shower": kind == "Cabin",
-                    "has_toilet": kind == "Cabin",
-                    "has_window": not code.startswith("INSIDE"),
-                },
-            }
-            for index, (code, kind, name, berths) in enumerate(_PLACES[: 2 + number % 2], 1)
-        ],
+        "tariffs": tariffs,
+        "places": places,
         "passenger_count": 3,
         "vehicle": [],
         "meals": [

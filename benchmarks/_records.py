@@ -1,4 +1,4 @@
-"""A sailing as other libraries describe it: one table of its members, made into their models."""
+"""A sailing for other libraries: tables of its members, of which each library's models are made."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 _MONEY = "money"
 _EPOCH = "epoch"
+"""In place of a type that each library chooses."""
 
 TARIFF: Final[Mapping[str, Any]] = {
     "id": str,
@@ -71,25 +72,26 @@ Make = Callable[[str, Mapping[str, Any]], Any]
 
 
 def availability(make: Make, *, money: type = Decimal, epoch: type = datetime) -> Any:  # noqa: ANN401 -- a model of any library
-    """A library's model of a sailing with all that is in it.
+    """Return a library's model of a sailing, with the models of its members.
 
     Args:
         make: Makes one model.
-        money: What the library's users take for an amount.
-        epoch: What they take for a moment in epoch seconds.
+        money: The type of amounts.
+        epoch: The type of moments in epoch seconds.
     """
 
-    def made(name: str, members: Mapping[str, Any], **models: Any) -> Any:  # noqa: ANN401 -- the same
-        kinds = {_MONEY: money, _EPOCH: epoch}
-        return make(name, {each: kinds.get(kind, kind) for each, kind in members.items()} | models)
+    def model(name: str, members: Mapping[str, Any], **models: Any) -> Any:  # noqa: ANN401 -- the same
+        open_types = {_MONEY: money, _EPOCH: epoch}
+        types = {member: open_types.get(kind, kind) for member, kind in members.items()}
+        return make(name, types | models)
 
-    place = made("Place", PLACE, in_board=made("InBoard", IN_BOARD))
-    return made(
+    place = model("Place", PLACE, in_board=model("InBoard", IN_BOARD))
+    return model(
         "Availability",
         _AVAILABILITY,
-        company=made("Company", _COMPANY),
-        provider=made("Provider", _PROVIDER),
-        gateway=made("Gateway", _GATEWAY),
-        tariffs=GenericAlias(list, (made("Tariff", TARIFF),)),
+        company=model("Company", _COMPANY),
+        provider=model("Provider", _PROVIDER),
+        gateway=model("Gateway", _GATEWAY),
+        tariffs=GenericAlias(list, (model("Tariff", TARIFF),)),
         places=GenericAlias(list, (place,)),
     )

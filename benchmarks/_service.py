@@ -1,4 +1,4 @@
-"""A service that replays fixed replies, in a process of its own, and ends with who started it.
+"""A service that replays fixed replies, in a process that ends with the one that started it.
 
 It does as little as an HTTP server can, so that what is measured is the client.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 FEW: Final = 10
-"""Availabilities that a search below `few_url` finds."""
+"""The availabilities that a search below `few_url` finds."""
 
 _BACKLOG = 2048
 _ANYTHING = b""
@@ -64,19 +64,20 @@ class Service:
             cwd=ROOT,
             text=True,
         )
+
         assert self._process.stdout is not None  # noqa: S101 -- it was asked for
         self.base_url = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate()  # the end of its input is the end of the service
+        self._process.communicate()  # closes its input, at whose end the service ends
 
 
-class Replaying(asyncio.Protocol):
+class ReplayProtocol(asyncio.Protocol):
     """One connection: each request gets the reply of its path.
 
     Args:
-        replies: The replies there are.
+        replies: The replies.
         arrivals: When each request arrived; ``/arrivals`` gives the list and empties it.
     """
 
@@ -86,12 +87,12 @@ class Replaying(asyncio.Protocol):
         self._pending = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Know where replies go."""
+        """Keep the transport, which sends the replies."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 -- TCP is both ways
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer every request that is whole."""
+        """Answer each request that has arrived whole."""
         self._pending += data
         while (head_ends := self._pending.find(b"\r\n\r\n")) >= 0:
             head = bytes(self._pending[:head_ends]).lower()
@@ -106,16 +107,16 @@ class Replaying(asyncio.Protocol):
         if path == b"/arrivals":
             listed = json.dumps(self._arrivals).encode()
             self._arrivals.clear()
-            return replayed("200 OK", listed)
+            return whole_reply("200 OK", listed)
         self._arrivals.append(time.monotonic())
         for word, reply in self._replies.get(path, {}).items():
             if word in body:
                 return reply
-        return replayed("404 Not Found", b"{}")
+        return whole_reply("404 Not Found", b"{}")
 
 
-def replayed(status: str, body: bytes) -> bytes:
-    """A whole reply, with the headers that the service's replies have."""
+def whole_reply(status: str, body: bytes) -> bytes:
+    """Return a reply with the headers that the service's replies have."""
     lines = (
         f"HTTP/1.1 {status}",
         "Content-Type: application/json",
@@ -128,7 +129,7 @@ def replayed(status: str, body: bytes) -> bytes:
 
 
 def allow_many_connections() -> None:
-    """Let this process have as many open connections as the system lets it."""
+    """Allow this process as many open connections as the system permits."""
     with suppress(ImportError, ValueError, OSError):  # there is no such limit, or no way around it
         import resource  # noqa: PLC0415 -- not every system has it
 
@@ -137,13 +138,13 @@ def allow_many_connections() -> None:
 
 
 async def serve(records: int) -> None:
-    """Say the port, and serve until the input ends."""
+    """Print the port, and serve until the input ends."""
     allow_many_connections()
     replies = _replies(records)
     loop = asyncio.get_running_loop()
     arrivals: list[float] = []
     server = await loop.create_server(
-        lambda: Replaying(replies, arrivals), "127.0.0.1", 0, backlog=_BACKLOG
+        lambda: ReplayProtocol(replies, arrivals), "127.0.0.1", 0, backlog=_BACKLOG
     )
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
@@ -162,12 +163,16 @@ def _replies(records: int) -> Replies:
 
 
 def _whole(answers: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    return {
-        word: replayed("200 OK" if body else "202 Accepted", body) for word, body in answers.items()
-    }
+    """Return the whole replies of bodies; an empty body is a 202."""
+    replies: dict[bytes, bytes] = {}
+    for word, body in answers.items():
+        status = "200 OK" if body else "202 Accepted"
+        replies[word] = whole_reply(status, body)
+    return replies
 
 
 def _length(head: bytes) -> int:
+    """Return the length of the body that a request's head, in lower case, announces."""
     _, _, rest = head.partition(b"\r\ncontent-length:")
     return int(rest.partition(b"\r\n")[0] or 0)
 

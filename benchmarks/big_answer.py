@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import httpx
 
-from ._clients import installed, searches
-from ._decoding import decoding
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
+from ._clients import list_installed, open_searches
+from ._command import main
+from ._decoder import decoder
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 from ._payload import search_answer
-from ._reading import read_dicts, read_objects
-from ._running import main
+from ._readers import read_dicts, read_objects
 from ._service import Service
 
 if TYPE_CHECKING:
@@ -28,40 +28,51 @@ DECODED_BAR: Final = Bar(1.8)
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it over one `httpx.Client` that all share."""
+    """Measure the search over one `httpx.Client` that all share, and the decoding alone."""
     records = effort.of(1000, 10)
-    return [_whole(records, effort), _decoding(records, effort), _decoded(records, effort)]
+    return [
+        _measure_search(records, effort),
+        _measure_decoding(records, effort),
+        _measure_reading(records, effort),
+    ]
 
 
-def _whole(records: int, effort: Effort) -> Line:
-    clients = ["ferry", "httpx", *installed("pydantic", "msgspec")]
+def _measure_search(records: int, effort: Effort) -> Line:
+    clients = ["ferry", "httpx", *list_installed("pydantic", "msgspec")]
     with (
         Service(records) as service,
         httpx.Client() as http,
-        searches(clients, service.base_url, http) as calls,
+        open_searches(clients, service.base_url, http) as calls,
     ):
-        contenders = {name: timed(call) for name, call in calls.items()}
-        figures = in_turn(contenders, rounds=effort.of(15))
+        contenders = {name: timing(call) for name, call in calls.items()}
+        figures = measure_in_turn(contenders, rounds=effort.of(15))
     what = f"search of {records:,}, read, freed"
-    return compared(figures, what, "ms", WHOLE_BAR, ours="ferry", to="httpx", floor="httpx")
+    return compare(figures, what, unit="ms", bar=WHOLE_BAR, ours="ferry", to="httpx", floor="httpx")
 
 
-def _decoding(records: int, effort: Effort) -> Line:
+def _measure_decoding(records: int, effort: Effort) -> Line:
     content = search_answer(records)
     contenders = {
-        "ferry": timed(partial(decoding(), content)),
-        "json.loads": timed(partial(json.loads, content)),
+        "ferry": timing(partial(decoder(), content)),
+        "json.loads": timing(partial(json.loads, content)),
     }
-    figures = in_turn(contenders, rounds=effort.of(25))
+    figures = measure_in_turn(contenders, rounds=effort.of(25))
     what = f"decoding {records:,} alone"
-    return compared(
-        figures, what, "ms", DECODING_BAR, ours="ferry", to="json.loads", floor="json.loads"
+    return compare(
+        figures,
+        what,
+        unit="ms",
+        bar=DECODING_BAR,
+        ours="ferry",
+        to="json.loads",
+        floor="json.loads",
     )
 
 
-def _decoded(records: int, effort: Effort) -> Line:
-    """Both results are freed within the measurement; only the records are read."""
-    content, decode = search_answer(records), decoding()
+def _measure_reading(records: int, effort: Effort) -> Line:
+    """Measure the decoding with the reading of the records. Freeing them is part of the time."""
+    content = search_answer(records)
+    decode = decoder()
 
     def loads() -> None:
         json.loads(content)
@@ -70,14 +81,14 @@ def _decoded(records: int, effort: Effort) -> Line:
         read_dicts(json.loads(content))
 
     contenders = {
-        "ferry": timed(lambda: read_objects(decode(content)), clock=process_time),
-        "json.loads": timed(loads, clock=process_time),
-        "json.loads, read": timed(loads_and_reads, clock=process_time),
+        "ferry": timing(lambda: read_objects(decode(content)), clock=process_time),
+        "json.loads": timing(loads, clock=process_time),
+        "json.loads, read": timing(loads_and_reads, clock=process_time),
     }
-    figures = in_turn(contenders, rounds=effort.of(25))
+    figures = measure_in_turn(contenders, rounds=effort.of(25))
     what = f"CPU of decoding {records:,}, read, freed"
-    return compared(
-        figures, what, "ms", DECODED_BAR, ours="ferry", to="json.loads", floor="json.loads"
+    return compare(
+        figures, what, unit="ms", bar=DECODED_BAR, ours="ferry", to="json.loads", floor="json.loads"
     )
 
 

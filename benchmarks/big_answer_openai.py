@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ._clients import searches
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
-from ._running import main
+from ._clients import open_searches
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 from ._service import Service
 
 if TYPE_CHECKING:
@@ -18,16 +18,16 @@ BAR: Final = Bar(0.12)
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it, each with its own HTTP client as it comes."""
+    """Measure the search, each with the HTTP client that it has by default."""
     records = effort.of(1000, 10)
     with (
         Service(records) as service,
-        searches(("ferry", "openai"), service.base_url) as calls,
+        open_searches(("ferry", "openai"), service.base_url) as calls,
     ):
-        contenders = {name: timed(call) for name, call in calls.items()}
-        figures = in_turn(contenders, rounds=effort.of(7))
+        contenders = {name: timing(call) for name, call in calls.items()}
+        figures = measure_in_turn(contenders, rounds=effort.of(7))
     what = f"search of {records:,}, read, freed"
-    return [compared(figures, what, "ms", BAR, ours="ferry", to="openai")]
+    return [compare(figures, what, unit="ms", bar=BAR, ours="ferry", to="openai")]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The searches of a price calendar, eight in flight, beside the same calls made by hand."""
+"""The searches of a price calendar, eight in flight, beside the same searches by hand."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk import AsyncFerry, Ferry
 
+from ._by_hand import PASSENGERS, arguments_of_searches, lowest_price
 from ._catalogues import DAYS, SAILED_BY, START, code_of
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import calls_a_second, measure_in_turn
 from ._payload import TOKEN
-from ._running import main
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from ferry_sdk import Availability, Route, SearchPassengerDict
+    from ferry_sdk import Availability
 
-    from ._measure import Effort, Measurement
+    from ._measure import Effort
 
 BAR: Final = Bar(0.9, is_least=True)
 IN_FLIGHT: Final = 8
-PASSENGERS: Final[list[SearchPassengerDict]] = [{"type": "Adult", "gender": "Female", "age": 34}]
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure how many searches a second come through, in tasks and in threads."""
+    """Measure the searches in a second, in tasks and in threads."""
     days = [START + timedelta(days) for days in range(effort.of(DAYS, 2))]
     with Service(FEW) as service:
         return [
-            _in_tasks(service.routes_url, days, effort),
-            _in_threads(service.routes_url, days, effort),
+            _measure_tasks(service.routes_url, days, effort),
+            _measure_threads(service.routes_url, days, effort),
         ]
 
 
-def _in_tasks(base_url: str, days: list[date], effort: Effort) -> Line:
+def _measure_tasks(base_url: str, days: list[date], effort: Effort) -> Line:
     loop = asyncio.new_event_loop()
     try:
         ferry = AsyncFerry(TOKEN, base_url=base_url)
@@ -52,14 +52,16 @@ def _in_tasks(base_url: str, days: list[date], effort: Effort) -> Line:
                 async with limit:
                     return await ferry.availability.search(**arguments)
 
-            return _cheapest(await asyncio.gather(*map(search, _searches(route, days))))
+            searches = arguments_of_searches(route, days)
+            answers = await asyncio.gather(*(search(arguments) for arguments in searches))
+            return [lowest_price(sailings) for sailings in answers]  # as a calendar does
 
         line = _line(
             "tasks",
-            lambda: loop.run_until_complete(ferry.trips.calendar(**_month(days))),
-            lambda: loop.run_until_complete(by_hand()),
-            len(days),
-            effort,
+            calendar=lambda: loop.run_until_complete(ferry.trips.calendar(**_month(days))),
+            by_hand=lambda: loop.run_until_complete(by_hand()),
+            days=len(days),
+            effort=effort,
         )
         loop.run_until_complete(ferry.aclose())
         return line
@@ -67,7 +69,7 @@ def _in_tasks(base_url: str, days: list[date], effort: Effort) -> Line:
         loop.close()
 
 
-def _in_threads(base_url: str, days: list[date], effort: Effort) -> Line:
+def _measure_threads(base_url: str, days: list[date], effort: Effort) -> Line:
     with Ferry(TOKEN, base_url=base_url) as ferry:
         (route,) = ferry.routes.find(code_of(0), code_of(1))
 
@@ -76,34 +78,36 @@ def _in_threads(base_url: str, days: list[date], effort: Effort) -> Line:
 
         def by_hand() -> list[object]:
             with ThreadPoolExecutor(IN_FLIGHT) as pool:
-                return _cheapest([*pool.map(search, _searches(route, days))])
+                answers = pool.map(search, arguments_of_searches(route, days))
+                return [lowest_price(sailings) for sailings in answers]
 
         return _line(
             "threads",
-            lambda: ferry.trips.calendar(**_month(days)),
-            by_hand,
-            len(days),
-            effort,
+            calendar=lambda: ferry.trips.calendar(**_month(days)),
+            by_hand=by_hand,
+            days=len(days),
+            effort=effort,
         )
 
 
 def _line(
     kind: str,
+    *,
     calendar: Callable[[], object],
     by_hand: Callable[[], object],
     days: int,
     effort: Effort,
 ) -> Line:
     calls = days * SAILED_BY
-    contenders = {"calendar": _rate(calendar, calls), "by hand": _rate(by_hand, calls)}
-    figures = in_turn(contenders, rounds=effort.of(61))
+    contenders = {
+        "calendar": calls_a_second(calendar, calls),
+        "by hand": calls_a_second(by_hand, calls),
+    }
+    figures = measure_in_turn(contenders, rounds=effort.of(61))
     what = f"calendar of {calls} searches, {IN_FLIGHT} in flight, {kind}"
-    return compared(figures, what, "calls/s", BAR, ours="calendar", to="by hand", floor="by hand")
-
-
-def _rate(work: Callable[[], object], calls: int) -> Measurement:
-    seconds = timed(work)
-    return lambda: calls / seconds()
+    return compare(
+        figures, what, unit="calls/s", bar=BAR, ours="calendar", to="by hand", floor="by hand"
+    )
 
 
 def _month(days: list[date]) -> dict[str, Any]:
@@ -116,28 +120,6 @@ def _month(days: list[date]) -> dict[str, Any]:
         "passengers": PASSENGERS,
         "concurrency": IN_FLIGHT,
     }
-
-
-def _cheapest(answers: Iterable[Iterable[Availability]]) -> list[object]:
-    """Return the lowest price of each answer, as a calendar does."""
-    return [min(tariff.amount for one in found for tariff in one.tariffs) for found in answers]
-
-
-def _searches(route: Route, days: list[date]) -> list[dict[str, Any]]:
-    """Return the arguments of the same searches."""
-    return [
-        {
-            "company": company,
-            "depart_code": route.depart_code,
-            "arrive_code": route.arrive_code,
-            "out_journey_id": route.journey_id,
-            "out_at": day,
-            "out_time": "00:00",
-            "passengers": PASSENGERS,
-        }
-        for day in days
-        for company in route.companies
-    ]
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Importing the library and building a client, beside the same of what it stands on."""
+"""Importing the library and making a client, beside the same with httpx and pydantic."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ._fresh import seconds_of
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._command import main
+from ._interpreters import seconds_of
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 from .import_time import STACK
 
 if TYPE_CHECKING:
@@ -22,10 +22,12 @@ ferry_sdk.Ferry("token", base_url="https://ferry.example")
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it in fresh interpreters."""
+    """Measure it in new interpreters."""
     contenders = {"ferry": seconds_of(OURS), "httpx + pydantic": seconds_of(STACK)}
-    figures = in_turn(contenders, rounds=effort.of(15))
-    return [compared(figures, "a Ferry built", "ms", BAR, ours="ferry", to="httpx + pydantic")]
+    figures = measure_in_turn(contenders, rounds=effort.of(15))
+    return [
+        compare(figures, "a Ferry built", unit="ms", bar=BAR, ours="ferry", to="httpx + pydantic")
+    ]
 
 
 if __name__ == "__main__":

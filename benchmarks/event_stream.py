@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk import Ferry
 
-from ._lines import Bar, Line, compared
-from ._measure import Figures, in_turn, timed
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import Figures, measure_in_turn, timing
 from ._memory_client import MemoryClient, MemoryReply, by_word
 from ._payload import QUESTION, TOKEN, mcp_answers
-from ._reading import read_objects
-from ._running import main
+from ._readers import read_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ BAR: Final = Bar(1.5)
 GROWTH_BAR: Final = Bar(1.3)
 RECORDS: Final = 1000
 MORE_RECORDS: Final = 3000
-"""Records of an answer of 8 MiB."""
+"""The records of an answer of 8 MiB."""
 PIECES: Final = (4, 16, 64)
 """Sizes in KiB of the pieces in which a reply arrives."""
 _PIECE: Final = PIECES[-1] * 1024
@@ -37,7 +37,7 @@ _STREAM: Final = {"Content-Type": "text/event-stream"}
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure searches by CPU time, their replies read and freed."""
+    """Measure the CPU time of searches whose replies are read and freed."""
     return [*_beside_json(effort), _growth(effort)]
 
 
@@ -48,16 +48,16 @@ def _beside_json(effort: Effort) -> list[Line]:
         for size in PIECES:
             search = _search(stack, records, size * 1024, is_stream=True)
             contenders[f"{size} KiB"] = search
-        figures = in_turn(
-            {name: timed(work, clock=process_time) for name, work in contenders.items()},
+        figures = measure_in_turn(
+            {name: timing(work, clock=process_time) for name, work in contenders.items()},
             rounds=effort.of(11),
         )
     return [
-        compared(
+        compare(
             Figures({name: figures.rounds[name] for name in ("json", f"{size} KiB")}),
             f"CPU of an event stream, pieces of {size} KiB",
-            "ms",
-            BAR,
+            unit="ms",
+            bar=BAR,
             ours=f"{size} KiB",
             to="json",
             floor="json",
@@ -69,17 +69,18 @@ def _beside_json(effort: Effort) -> list[Line]:
 def _growth(effort: Effort) -> Line:
     """Measure how much more a record costs in an answer of 8 MiB than in one of 2.7 MB.
 
-    It costs the garbage collector more, however it arrived. JSON shows how much that is.
+    The garbage collector takes longer with more records, however they arrive. JSON shows how much.
     """
-    records, more = effort.of(RECORDS, 10), effort.of(MORE_RECORDS, 30)
+    records = effort.of(RECORDS, 10)
+    more = effort.of(MORE_RECORDS, 30)
     with ExitStack() as stack:
         contenders: dict[str, Measurement] = {}
         for name, is_stream in (("stream", True), ("json", False)):
             few = _search(stack, records, _PIECE, is_stream=is_stream)
             many = _search(stack, more, _PIECE, is_stream=is_stream)
-            contenders[f"{name}, few"] = timed(few, more // records, process_time)
-            contenders[f"{name}, many"] = timed(many, clock=process_time)
-        rounds = in_turn(contenders, rounds=effort.of(7)).rounds
+            contenders[f"{name}, few"] = timing(few, more // records, clock=process_time)
+            contenders[f"{name}, many"] = timing(many, clock=process_time)
+        rounds = measure_in_turn(contenders, rounds=effort.of(7)).rounds
 
     def growth(name: str) -> list[float]:
         pairs = zip(rounds[f"{name}, many"], rounds[f"{name}, few"], strict=True)
@@ -87,7 +88,7 @@ def _growth(effort: Effort) -> Line:
 
     figures = Figures({"stream": growth("stream"), "json": growth("json")})
     what = "growth of a record from 2.7 MB to 8 MiB"
-    return compared(figures, what, "times", GROWTH_BAR, ours="stream", to="json")
+    return compare(figures, what, unit="times", bar=GROWTH_BAR, ours="stream", to="json")
 
 
 def _event(body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""From nothing to the first search's answer read: what a short-lived process waits for."""
+"""The import, a client and a first search whose answer is read: how long a short process waits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from ._clients import work_of
-from ._fresh import seconds_of
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._command import main
+from ._interpreters import seconds_of
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BAR: Final = Bar(0.4)
 SEARCH: Final = """
-from benchmarks._reading import read_objects
+from benchmarks._readers import read_objects
 from benchmarks._clients.{client} import search
 with search({url!r}) as call:
     read_objects(call())
@@ -25,16 +25,16 @@ with search({url!r}) as call:
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it in fresh interpreters."""
+    """Measure it in new interpreters."""
     work_of("openai", "search")
     with Service(FEW) as service:
         contenders = {
             client: seconds_of(SEARCH.format(client=client, url=service.few_url))
             for client in ("ferry", "openai")
         }
-        figures = in_turn(contenders, rounds=effort.of(9))
+        figures = measure_in_turn(contenders, rounds=effort.of(9))
     what = f"import, client, first search of {FEW} read"
-    return [compared(figures, what, "ms", BAR, ours="ferry", to="openai")]
+    return [compare(figures, what, unit="ms", bar=BAR, ours="ferry", to="openai")]
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from time import process_time
 from typing import TYPE_CHECKING, Final
 from unittest.mock import patch
 
-from ._clients import installed
-from ._decoding import decoding
+from ._clients import list_installed
+from ._command import main
+from ._decoder import decoder
 from ._in_flight import rates
-from ._lines import Bar, Line, compared
-from ._measure import Figures, in_turn, timed
+from ._lines import Bar, Line, compare
+from ._measure import Figures, measure_in_turn, timing
 from ._payload import search_answer
-from ._running import main
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
@@ -32,66 +32,79 @@ IN_FLIGHT: Final = (1, 10, 50, 200, 1000)
 RECORDS: Final = (10, 100, 1000, 10_000, 100_000)
 _CALLS = 400
 _EACH = 4
-"""Calls of each that is in flight, so that connecting is not most of it."""
+"""The fewest calls in a row on each connection, so that opening it takes a small part."""
 _A_ROUND = 4000
-"""Records that are decoded in a round at the least."""
+"""The fewest records that are decoded in a round."""
 _DIFFERENT = 10_000
-"""Records that are different from each other; a bigger answer has them several times."""
+"""The records that differ from each other; a larger answer has them several times."""
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure the decoding call, while memory is in order, then the calls of either client."""
-    decoded = _of_records(effort)
+    """Measure the decoding first, before memory is fragmented, and then calls of both clients."""
+    decoding = _measure_records(effort)
     with Service(FEW) as service:
-        clients = ("ferry", *installed("aiohttp"))
+        clients = ("ferry", *list_installed("aiohttp"))
         with rates(clients, service.base_url) as rate:
-            costs = {name: _of_calls(rate[name], effort) for name in clients}
-    return [*_calls(costs["ferry"], costs.get("aiohttp")), decoded]
+            costs = {name: _measure_calls(rate[name], effort) for name in clients}
+    return [*_lines_of_calls(costs["ferry"], costs.get("aiohttp")), decoding]
 
 
-def _of_calls(rate: Rate, effort: Effort) -> Figures:
+def _measure_calls(rate: Rate, effort: Effort) -> Figures:
     levels = IN_FLIGHT[: effort.of(len(IN_FLIGHT), 2)]
-    contenders = {
-        f"{level:,}": _cost(rate(level, effort.of(max(_EACH, _CALLS // level)), process_time))
-        for level in levels
-    }
-    return in_turn(contenders, rounds=effort.of(7))
+    contenders: dict[str, Measurement] = {}
+    for level in levels:
+        calls_each = effort.of(max(_EACH, _CALLS // level))
+        contenders[f"{level:,}"] = _cost(rate(level, calls_each, process_time))
+    return measure_in_turn(contenders, rounds=effort.of(7))
 
 
-def _calls(ours: Figures, floor: Figures | None) -> list[Line]:
-    """A lone call wakes the event loop for itself, which no client on asyncio can help."""
+def _lines_of_calls(ours: Figures, floor: Figures | None) -> list[Line]:
+    """Return a line of the calls in flight together, and one of a lone call.
+
+    A lone call wakes the event loop for itself, on asyncio with every client. So it is compared
+    with a lone call of aiohttp, if that is installed.
+    """
     lone, *more = ours.rounds
-    in_company = Figures({level: ours.rounds[level] for level in more})
+    together = Figures({level: ours.rounds[level] for level in more})
     what = "CPU of a call by calls in flight"
-    lines = [_flat(what, in_company, {} if floor is None else {"aiohttp": floor})]
-    if floor is not None:
-        alone = Figures({"ferry": ours.rounds[lone], "aiohttp": floor.rounds[lone]})
-        lines.append(compared(alone, "a call alone", "µs", LONE_BAR, ours="ferry", to="aiohttp"))
+    if floor is None:
+        return [_compare_sizes(what, together)]
+
+    lines = [_compare_sizes(what, together, "aiohttp", floor)]
+    alone = Figures({"ferry": ours.rounds[lone], "aiohttp": floor.rounds[lone]})
+    lines.append(
+        compare(alone, "a call alone", unit="µs", bar=LONE_BAR, ours="ferry", to="aiohttp")
+    )
     return lines
 
 
-def _of_records(effort: Effort) -> Line:
+def _measure_records(effort: Effort) -> Line:
     sizes = RECORDS[: effort.of(len(RECORDS), 2)]
-    # The largest is beyond what is read of a reply.
+    # The largest answer has more values than the library reads of a reply.
     with patch("ferry_sdk._protocols.json_body.MOST_JSON_VALUES", sys.maxsize):
-        ours = _decoded(decoding(), sizes, effort)
-    floor = _decoded(json.loads, sizes, effort)
-    # The collector looks at what is held again and again, whoever made it.
-    line = _flat("growth of a record decoded, by records", ours, {"json.loads": floor})
+        ours = _measure_decoding(decoder(), sizes, effort)
+    floor = _measure_decoding(json.loads, sizes, effort)
+
+    # The garbage collector looks at kept objects again and again, whatever made them.
+    what = "growth of a record decoded, by records"
+    line = _compare_sizes(what, ours, "json.loads", floor)
     return replace(line, ratio=line.ratio / _growth(floor), to="json.loads", bar=RECORDS_BAR)
 
 
 def _growth(figures: Figures) -> float:
+    """Return the cost of the most expensive size divided by that of the cheapest."""
     costs = [figures.median(name) for name in figures.rounds]
     return max(costs) / min(costs)
 
 
-def _decoded(decode: Callable[[bytes], object], sizes: tuple[int, ...], effort: Effort) -> Figures:
+def _measure_decoding(
+    decode: Callable[[bytes], object], sizes: tuple[int, ...], effort: Effort
+) -> Figures:
     usual = {f"{size:,}": _decoding_cost(decode, size) for size in sizes[:-1]}
-    figures = in_turn(usual, rounds=effort.of(3))
-    # Once is enough of what takes so long, and so much memory.
+    figures = measure_in_turn(usual, rounds=effort.of(3))
+    # One round, because the largest takes long, and much memory.
     largest = {f"{sizes[-1]:,}": _decoding_cost(decode, sizes[-1])}
-    last = in_turn(largest, rounds=1, warm_ups=0)
+    last = measure_in_turn(largest, rounds=1, warm_ups=0)
     return Figures({**figures.rounds, **last.rounds})
 
 
@@ -100,29 +113,32 @@ def _decoding_cost(decode: Callable[[bytes], object], size: int) -> Measurement:
     inner = search_answer(size // times)[1:-1]
     content = b"[" + b",".join([inner] * times) + b"]"
 
-    call = timed(partial(decode, content), max(1, _A_ROUND // size))
+    call = timing(partial(decode, content), max(1, _A_ROUND // size))
     return lambda: call() / size
 
 
 def _cost(rate: Measurement) -> Measurement:
+    """Return the measurement of the seconds of a call, given that of the calls in a second."""
     return lambda: 1 / rate()
 
 
-def _flat(what: str, ours: Figures, floor: dict[str, Figures] | None = None) -> Line:
+def _compare_sizes(
+    what: str, ours: Figures, floor_name: str = "", floor: Figures | None = None
+) -> Line:
+    """Return the line of the most expensive size beside the cheapest."""
     costs = {name: ours.median(name) for name in ours.rounds}
-    dearest = max(costs.values())
+    most_expensive = max(costs.values())
+    floors: dict[str, float] = {}
+    if floor is not None:
+        floors = {f"{floor_name} at {size}": floor.median(size) for size in floor.rounds}
     return Line(
         what=what,
         unit="µs",
-        ours=dearest,
-        ratio=dearest / min(costs.values()),
+        ours=most_expensive,
+        ratio=most_expensive / min(costs.values()),
         to="the cheapest",
         bar=BAR,
-        floor={
-            f"{name} at {size}": figures.median(size)
-            for name, figures in (floor or {}).items()
-            for size in figures.rounds
-        },
+        floor=floors,
         peers={f"at {name}": cost for name, cost in costs.items()},
     )
 

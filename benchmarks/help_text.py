@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ._fresh import seconds_of
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._command import main
+from ._interpreters import seconds_of
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 
 if TYPE_CHECKING:
     from ._measure import Effort
@@ -25,13 +25,13 @@ assert "Usage" in printed.getvalue()
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it in fresh interpreters."""
+    """Measure it in new interpreters."""
     modules = {"ferry": "ferry_sdk.__main__", "httpx": "httpx"}
     contenders = {
         name: seconds_of(HELP.format(module=module), hidden=()) for name, module in modules.items()
     }
-    figures = in_turn(contenders, rounds=effort.of(15))
-    return [compared(figures, "ferry --help", "ms", BAR, ours="ferry", to="httpx")]
+    figures = measure_in_turn(contenders, rounds=effort.of(15))
+    return [compare(figures, "ferry --help", unit="ms", bar=BAR, ours="ferry", to="httpx")]
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Importing the library, beside importing what it stands on and making a model and a client."""
+"""Importing the library, beside importing httpx and pydantic and making a model and a client."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ._fresh import seconds_of
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._command import main
+from ._interpreters import seconds_of
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 
 if TYPE_CHECKING:
     from ._measure import Effort
@@ -25,10 +25,12 @@ httpx.Client()
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it in fresh interpreters."""
+    """Measure it in new interpreters."""
     contenders = {"ferry": seconds_of("import ferry_sdk"), "httpx + pydantic": seconds_of(STACK)}
-    figures = in_turn(contenders, rounds=effort.of(15))
-    line = compared(figures, "import ferry_sdk", "ms", BAR, ours="ferry", to="httpx + pydantic")
+    figures = measure_in_turn(contenders, rounds=effort.of(15))
+    line = compare(
+        figures, "import ferry_sdk", unit="ms", bar=BAR, ours="ferry", to="httpx + pydantic"
+    )
     return [line]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ._clients import installed
+from ._clients import list_installed
+from ._command import main
 from ._in_flight import rates
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ BAR: Final = Bar(3.0, is_least=True)
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure how many calls a second come through."""
+    """Measure the calls in a second."""
     in_flight = effort.of(200, 4)
-    clients = ("ferry", "openai", "httpx", *installed("httpx2", "pyreqwest"))
+    clients = ("ferry", "openai", "httpx", *list_installed("httpx2", "pyreqwest"))
     with Service(FEW) as service, rates(clients, service.base_url) as rate:
         contenders = {name: rate[name](in_flight, effort.of(2)) for name in clients}
-        figures = in_turn(contenders, rounds=effort.of(5))
+        figures = measure_in_turn(contenders, rounds=effort.of(5))
     what = f"cancel_fee, {in_flight} in flight"
-    return [compared(figures, what, "calls/s", BAR, ours="ferry", to="openai")]
+    return [compare(figures, what, unit="calls/s", bar=BAR, ours="ferry", to="openai")]
 
 
 if __name__ == "__main__":

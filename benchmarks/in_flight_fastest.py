@@ -6,14 +6,16 @@ import sys
 from time import process_time
 from typing import TYPE_CHECKING, Final
 
-from ._clients import installed
+from ._clients import list_installed
+from ._command import main
 from ._in_flight import rates
-from ._lines import Bar, Line, compared
-from ._measure import in_turn
-from ._running import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ._measure import Effort
 
 READ_BAR: Final = Bar(1.0, is_least=True)
@@ -22,23 +24,34 @@ OURS: Final = "ferry"
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure how many calls a second come through."""
+    """Measure the calls in a second of CPU time."""
     with Service(FEW) as service:
         url = service.base_url
         return [
-            _compare(url, effort, READ_BAR, "cancel_fee", "async_fee", "openai_over_aiohttp"),
-            _compare(url, effort, CREATE_BAR, "create", "async_create"),
+            _measure_work(
+                url,
+                effort,
+                name="cancel_fee",
+                work="async_fee",
+                bar=READ_BAR,
+                peers=["openai_over_aiohttp"],
+            ),
+            _measure_work(url, effort, name="create", work="async_create", bar=CREATE_BAR),
         ]
 
 
-def _compare(base_url: str, effort: Effort, bar: Bar, name: str, work: str, *peers: str) -> Line:
+def _measure_work(
+    base_url: str, effort: Effort, *, name: str, work: str, bar: Bar, peers: Sequence[str] = ()
+) -> Line:
     in_flight = effort.of(200, 4)
-    clients = (OURS, "aiohttp", *installed(*peers))
+    clients = (OURS, "aiohttp", *list_installed(*peers))
     with rates(clients, base_url, work) as rate:
-        contenders = {name: rate[name](in_flight, effort.of(4), process_time) for name in clients}
-        figures = in_turn(contenders, rounds=effort.of(9))
+        contenders = {
+            client: rate[client](in_flight, effort.of(4), process_time) for client in clients
+        }
+        figures = measure_in_turn(contenders, rounds=effort.of(9))
     what = f"{name}, {in_flight} in flight, a second of CPU"
-    return compared(figures, what, "calls/s", bar, ours=OURS, to="aiohttp", floor="aiohttp")
+    return compare(figures, what, unit="calls/s", bar=bar, ours=OURS, to="aiohttp", floor="aiohttp")
 
 
 if __name__ == "__main__":

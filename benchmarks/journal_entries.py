@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import JournalEntry
 
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
-from ._running import main
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BAR: Final = Bar(2)
 ENTRIES: Final = 300_000
 WANTED: Final = 100
-"""The entries that each question is answered with."""
+"""The entries that each question gives."""
 START: Final = datetime(2026, 1, 1, microsecond=1, tzinfo=UTC)
 _COLUMNS: Final = (
     "id, operation, method, path, subject, correlation_id, fingerprint, state, created_at, "
@@ -52,7 +52,7 @@ QUESTIONS: Final[Mapping[str, tuple[dict[str, Any], str]]] = {
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Ask a journal, and its file by `sqlite3` with the index of the question."""
+    """Ask a journal, and then its file by `sqlite3`, with the index that the question needs."""
     number = effort.of(ENTRIES, 1000)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "journal.db")
@@ -60,35 +60,36 @@ def measure(effort: Effort) -> list[Line]:
             Journal(f"sqlite:///{path}") as journal,
             closing(sqlite3.connect(path, isolation_level=None)) as connection,
         ):
-            journal.unresolved()
+            journal.unresolved()  # makes the tables
             connection.execute("BEGIN")
             connection.executemany(_INSERT, _rows(number))
             connection.execute("COMMIT")
             return [
-                _asked(name, journal, connection, number=number, effort=effort)
+                _measure_question(name, journal, connection, number=number, effort=effort)
                 for name in QUESTIONS
             ]
 
 
-def _asked(
+def _measure_question(
     name: str, journal: Journal, connection: sqlite3.Connection, *, number: int, effort: Effort
 ) -> Line:
     filters, query = QUESTIONS[name]
     ask: Any = partial(journal.entries, **filters)
     ask_plainly = partial(_by_sqlite, connection, query)
     assert ask() == ask_plainly()  # noqa: S101 -- else they are not comparable
+
     calls = effort.of(10)
     contenders = {
-        "ours": timed(ask, calls, process_time),
-        "sqlite3": timed(ask_plainly, calls, process_time),
+        "ours": timing(ask, calls, process_time),
+        "sqlite3": timing(ask_plainly, calls, process_time),
     }
-    figures = in_turn(contenders, rounds=effort.of(31))
+    figures = measure_in_turn(contenders, rounds=effort.of(31))
     what = f"CPU of entries({name}=), {WANTED} of {number:,}"
-    return compared(figures, what, "µs", BAR, ours="ours", to="sqlite3")
+    return compare(figures, what, unit="µs", bar=BAR, ours="ours", to="sqlite3")
 
 
 def _by_sqlite(connection: sqlite3.Connection, query: str) -> tuple[JournalEntry, ...]:
-    """Read the rows, and make the values that an entry has."""
+    """Return the entries of a query, with the values that a journal gives."""
     return tuple(_entry(*row) for row in connection.execute(query))
 
 
@@ -114,7 +115,7 @@ def _entry(*row: Any) -> JournalEntry:  # noqa: ANN401 -- of a database
 
 
 def _rows(number: int) -> Iterator[tuple[object, ...]]:
-    """Of the entries, a hundred are rejected and a hundred are of one order, here and there."""
+    """Yield the rows: a hundred are rejected, a hundred are of one order, evenly distributed."""
     distance = number // WANTED
     for index in range(number):
         moment = f"{START + timedelta(seconds=index):%Y-%m-%d %H:%M:%S.%f}"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._protocols.json_body import decode_json
 
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 from ._payload import search_answer
-from ._running import main
 
 if TYPE_CHECKING:
     from ._measure import Effort
@@ -23,12 +23,12 @@ BAR: Final = Bar(1.1)
 MANY_BAR: Final = Bar(1.25)
 RECORDS: Final = 1000
 LONG: Final = b"137.50000000000003"
-"""A price that was added up in floats."""
+"""A price that is the sum of floats."""
 _PRICE: Final = re.compile(rb'(?<="amount":)[\d.]+')
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure the step from bytes to dictionaries, which is freed; the rest is the same for all."""
+    """Measure the step from bytes to dictionaries; the further steps are the same for all."""
     records = effort.of(RECORDS, 10)
     plain = search_answer(records)
     random = Random(1)  # noqa: S311 -- prices, no secrets
@@ -41,9 +41,9 @@ def measure(effort: Effort) -> list[Line]:
         "one": _PRICE.sub(LONG, plain, count=1),
         "many": _PRICE.sub(long_price, plain, count=records),
     }
-    figures = in_turn(
+    figures = measure_in_turn(
         {
-            name: timed(partial(decode_json, content), clock=process_time)
+            name: timing(partial(decode_json, content), clock=process_time)
             for name, content in contents.items()
         },
         rounds=effort.of(41),
@@ -51,11 +51,11 @@ def measure(effort: Effort) -> list[Line]:
     names = {"one": "one number of 17 digits", "many": f"{records:,} numbers of 17 digits"}
     bars = {"one": BAR, "many": MANY_BAR}
     return [
-        compared(
+        compare(
             figures,
             f"CPU of parsing {records:,} records with {what}",
-            "ms",
-            bars[name],
+            unit="ms",
+            bar=bars[name],
             ours=name,
             to="plain",
             floor="plain",

@@ -1,10 +1,11 @@
-"""The library's own work in one call: what a call costs above the same HTTP client used alone."""
+"""The library's own work in a call: the cost of the call, minus that of its HTTP client alone."""
 
 from __future__ import annotations
 
 import json
 import sys
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from itertools import cycle, repeat
 from time import process_time
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ferry_sdk import APIError, BookingCreated, CancellationFee, Ferry
 from ferry_sdk.models.inputs import Passenger, Selection
 
-from ._lines import Bar, Line, compared
-from ._measure import Figures, in_turn, timed
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import Figures, measure_in_turn, timing
 from ._memory_client import MemoryClient, MemoryReply, always, by_word
 from ._payload import (
     BOOKING_ID,
@@ -29,7 +31,6 @@ from ._payload import (
     bookings,
     mcp_created,
 )
-from ._running import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +55,7 @@ _TIMEOUT: Final = (5.0, 30.0, 30.0, 5.0)
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure a read and creates, by CPU time, through the library and without it."""
+    """Measure the CPU time of a read and of creates, with the library and without it."""
     same = repeat({"availabilities": [SELECTION], "passengers": [PASSENGER]})
     different = bookings()
     created = MemoryReply(CREATED)
@@ -67,17 +68,30 @@ def measure(effort: Effort) -> list[Line]:
         "limited": MemoryClient(lambda _url, _content: next(answers)),
         "mcp": MemoryClient(by_word(mcp_created())),
     }
+
+    measure_create = partial(_measure_create, effort)
     return [
-        _create("bookings.create", CREATE_BAR, effort, usual, same),
-        _read(effort),
-        _create("a create of others each time", DIFFERENT_BAR, effort, others["create"], different),
-        _create("a create that is refused", REFUSED_BAR, effort, others["refused"], different),
-        _create("a create after a 429", LIMITED_BAR, effort, others["limited"], different),
-        _create("mcp.create_booking", MCP_BAR, effort, others["mcp"], different, by_mcp=True),
+        measure_create("bookings.create", bar=CREATE_BAR, client=usual, bodies=same),
+        _measure_read(effort),
+        measure_create(
+            "a create of others each time",
+            bar=DIFFERENT_BAR,
+            client=others["create"],
+            bodies=different,
+        ),
+        measure_create(
+            "a create that is refused", bar=REFUSED_BAR, client=others["refused"], bodies=different
+        ),
+        measure_create(
+            "a create after a 429", bar=LIMITED_BAR, client=others["limited"], bodies=different
+        ),
+        measure_create(
+            "mcp.create_booking", bar=MCP_BAR, client=others["mcp"], bodies=different, by_mcp=True
+        ),
     ]
 
 
-def _read(effort: Effort) -> Line:
+def _measure_read(effort: Effort) -> Line:
     client = MemoryClient(always(MemoryReply(FEE, request_id=_UUID)))
     body = {"id": BOOKING_ID}
 
@@ -86,26 +100,26 @@ def _read(effort: Effort) -> Line:
         return CancellationFee.model_validate_json(FEE)
 
     with Ferry(TOKEN, base_url=_URL, http_client=client) as ferry:
-        return _line(
+        return _compare_own_work(
             "bookings.cancel_fee",
-            READ_BAR,
             effort,
-            lambda: ferry.bookings.cancel_fee(BOOKING_ID),
-            lambda: _post(client, "/api/booking/cancel-fee", body, CancellationFee),
-            floor,
+            bar=READ_BAR,
+            call=lambda: ferry.bookings.cancel_fee(BOOKING_ID),
+            raw=lambda: _post(client, "/api/booking/cancel-fee", body=body, model=CancellationFee),
+            floor=floor,
         )
 
 
-def _create(
-    what: str,
-    bar: Bar,
+def _measure_create(
     effort: Effort,
+    what: str,
+    *,
+    bar: Bar,
     client: MemoryClient,
     bodies: Iterator[Booking],
-    *,
     by_mcp: bool = False,
 ) -> Line:
-    """Measure a create; without the library, its request is sent until it is not limited."""
+    """Measure a create; without the library, its request is repeated after each 429."""
     path = "/mcp" if by_mcp else "/api/booking"
     with Ferry(TOKEN, base_url=_URL, http_client=client) as ferry:
         send = ferry.mcp.create_booking if by_mcp else ferry.bookings.create
@@ -117,38 +131,63 @@ def _create(
         def raw() -> object:
             body = next(bodies)
             sent = {"method": "tools/call", "params": {"arguments": body}} if by_mcp else body
-            return _post(client, path, sent, BookingCreated)
+            return _post(client, path, body=sent, model=BookingCreated)
 
-        return _line(what, bar, effort, call, raw, lambda: _with_pydantic(next(bodies)))
+        return _compare_own_work(
+            what,
+            effort,
+            bar=bar,
+            call=call,
+            raw=raw,
+            floor=lambda: _validate_booking(next(bodies)),
+        )
 
 
-def _line(
+def _compare_own_work(
     what: str,
-    bar: Bar,
     effort: Effort,
+    *,
+    bar: Bar,
     call: Callable[[], object],
     raw: Callable[[], object],
     floor: Callable[[], object],
 ) -> Line:
+    """Return the line of the library's own work beside the floor.
+
+    Args:
+        what: The call.
+        effort: How much is done.
+        bar: What the ratio has to hold.
+        call: Makes the call with the library.
+        raw: Sends the same request without the library.
+        floor: Validates and encodes the same input and output with pydantic alone.
+    """
     contenders = {"call": call, "raw": raw, "pydantic": floor}
-    rounds = in_turn(
+    rounds = measure_in_turn(
         {
-            name: timed(work, effort.of(CALLS, 2), clock=process_time)
+            name: timing(work, effort.of(CALLS, 2), clock=process_time)
             for name, work in contenders.items()
         },
         rounds=effort.of(ROUNDS),
     ).rounds
+
     own = [whole - alone for whole, alone in zip(rounds["call"], rounds["raw"], strict=True)]
     figures = Figures({"own": own, **rounds})
-    return compared(
-        figures, f"own work of {what}", "µs", bar, ours="own", to="pydantic", floor="pydantic"
+    return compare(
+        figures,
+        f"own work of {what}",
+        unit="µs",
+        bar=bar,
+        ours="own",
+        to="pydantic",
+        floor="pydantic",
     )
 
 
 def _post(
-    client: MemoryClient, path: str, body: Mapping[str, object], model: type[BaseModel]
+    client: MemoryClient, path: str, *, body: Mapping[str, object], model: type[BaseModel]
 ) -> BaseModel | None:
-    """Make the call without the library: the body as JSON, the reply validated."""
+    """Make the call without the library: encode the body, and validate the reply."""
     content = json.dumps(body).encode()
     while True:
         request = client.build_request(
@@ -156,6 +195,7 @@ def _post(
         )
         reply = client.send(request, stream=True)
         received = b"".join(reply.iter_raw())
+
         if reply.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             continue
         if reply.status_code != HTTPStatus.OK:
@@ -166,15 +206,16 @@ def _post(
         return model.model_validate_json(received)
 
 
-def _with_pydantic(booking: Booking) -> BookingCreated:
+def _validate_booking(booking: Booking) -> BookingCreated:
     """Validate and encode the input of a create, and decode its reply."""
     inputs = {
         "availabilities": [
-            Selection.model_validate(one).model_dump(mode="json", exclude_unset=True)
-            for one in booking["availabilities"]
+            Selection.model_validate(selection).model_dump(mode="json", exclude_unset=True)
+            for selection in booking["availabilities"]
         ],
         "passengers": [
-            Passenger.model_validate(one).model_dump(mode="json") for one in booking["passengers"]
+            Passenger.model_validate(passenger).model_dump(mode="json")
+            for passenger in booking["passengers"]
         ],
     }
     json.dumps(inputs)

@@ -1,12 +1,13 @@
-"""Planning: how many calls a trip costs, and what the planner itself costs beside them."""
+"""Planning: the requests of a trip, and what the planner itself costs beside them."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import replace
 from datetime import date
 from statistics import fmean
-from time import process_time
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk import Ferry
@@ -20,17 +21,18 @@ from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network
 
+from ._by_hand import PASSENGERS
 from ._catalogues import ROUTES, START, code_of
+from ._command import main
 from ._lines import Bar, Line, Unit
-from ._measure import Figures, in_turn, timed
+from ._measure import measure_in_turn, timing
 from ._payload import TOKEN
-from ._running import main
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from ferry_sdk import Availability, SearchPassengerDict
+    from ferry_sdk import Availability
     from ferry_sdk._engine.settings import Settings
     from ferry_sdk.hooks import RequestEvent
 
@@ -38,22 +40,25 @@ if TYPE_CHECKING:
 
 BAR: Final = Bar(1)
 OWN_WORK: Final = 1e-3
-"""Seconds of the planner's own work in a search of trips."""
+"""The most seconds of the planner's own work in a search of trips."""
 BUILD_CALLS: Final = 70
 BUILD_TIME: Final = 1.0
 LOAD_TIME: Final = 20e-3
-PASSENGERS: Final[list[SearchPassengerDict]] = [{"type": "Adult", "gender": "Female", "age": 34}]
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Count the searches of trips, and measure the planner's own work and the route graph."""
+    """Count the requests of trips, and measure the planner's own work and the route graph."""
     lines = _count_searches(effort)
     with Service(FEW) as service:
-        return [*lines, _own_work(service, effort), *_graph(service, effort)]
+        return [
+            *lines,
+            _measure_own_work(service, effort),
+            *_measure_graph(service, effort),
+        ]
 
 
 def _count_searches(effort: Effort) -> list[Line]:
-    """Count the searches of trips that know the routes, on the local service."""
+    """Count the requests of trips whose routes are known, on the local service."""
     sent: list[str] = []
 
     def count(event: RequestEvent) -> None:
@@ -71,34 +76,42 @@ def _count_searches(effort: Effort) -> list[Line]:
             return len(sent)
 
         journeys = [*Network.load().journeys.values()]
-        # Every route is searched, in reading order; the first few show that it runs.
+        # Every route is searched; with little effort, a few, which show that it runs.
         chosen = journeys[: effort.of(len(journeys), 3)]
-        counts = [searches(one.depart.code, one.arrive.code) for one in chosen]
-        companies = [len(one.route.companies) for one in chosen]
-        (sailing,) = (one.companies for one in ferry.routes.find("Genoa", "Tunis"))
+        counts = [searches(journey.depart.code, journey.arrive.code) for journey in chosen]
+        companies = [len(journey.route.companies) for journey in chosen]
+
+        (route,) = ferry.routes.find("Genoa", "Tunis")
+        calls = searches("Genoa", "Tunis")
         return [
-            _counted("requests of a trip, Genoa-Tunis", searches("Genoa", "Tunis"), len(sailing)),
-            _counted(f"the same, mean of {len(chosen)} routes", fmean(counts), fmean(companies)),
+            _line_of_calls("requests of a trip, Genoa-Tunis", calls, limit=len(route.companies)),
+            _line_of_calls(
+                f"the same, mean of {len(chosen)} routes", fmean(counts), limit=fmean(companies)
+            ),
         ]
 
 
-def _own_work(service: Service, effort: Effort) -> Line:
+def _measure_own_work(service: Service, effort: Effort) -> Line:
     """Measure a search of trips whose searches cost nothing, by CPU time."""
     with Ferry(TOKEN, base_url=service.routes_url) as ferry:
         found = ferry.trips.search(code_of(0), code_of(1), on=START, passengers=PASSENGERS)
         sailings = Records([trip.outward for trip in found[:2]])
         settings = transport_of(ferry).settings
-        work = timed(lambda: _planned(settings, sailings), effort.of(200, 2), clock=process_time)
-        figures = in_turn({"ours": work}, rounds=effort.of(15))
-    return _bounded("own work of a trip, two companies", "µs", figures, OWN_WORK, "1 ms")
+        work = timing(
+            lambda: _plan_trips(settings, sailings), effort.of(200, 2), clock=process_time
+        )
+        figures = measure_in_turn({"ours": work}, rounds=effort.of(15))
+    what = "own work of a trip, two companies"
+    return _line(what, "µs", ours=figures.median("ours"), limit=OWN_WORK, to="1 ms")
 
 
-def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
+def _plan_trips(settings: Settings, sailings: Records[Availability]) -> TripSearch:
     """Run a search of trips, and answer each of its searches at once."""
     request = DayRequest(
         code_of(0), code_of(1), on=START, passengers=PASSENGERS, reservation_type=None
     )
     plan = TripPlan(request)
+
     steps = plan.collect(lambda: TripSearch(plan.trips, plan.report)).steps(settings)
     answer: Any = None
     try:
@@ -113,8 +126,8 @@ def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
         return found
 
 
-def _graph(service: Service, effort: Effort) -> list[Line]:
-    """Measure the making of a route graph, and its loading from a folder."""
+def _measure_graph(service: Service, effort: Effort) -> list[Line]:
+    """Measure how a route graph is made, and how it is loaded from a folder."""
     sent: list[str] = []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -126,41 +139,48 @@ def _graph(service: Service, effort: Effort) -> list[Line]:
         Ferry(TOKEN, base_url=service.routes_url, route_cache=folder) as cached,
     ):
         assert len(ferry.routes.find()) == len(cached.routes.find()) == ROUTES  # noqa: S101 -- all
+
         rounds = effort.of(9)
         sent.clear()
-        built = in_turn({"ours": _anew(ferry.routes.find, process_time)}, rounds=rounds, warm_ups=0)
+        built = measure_in_turn(
+            {"ours": _without_cache(ferry.routes.find, clock=process_time)},
+            rounds=rounds,
+            warm_ups=0,
+        )
         calls = len(sent) // rounds
-        loaded = in_turn({"ours": _anew(cached.routes.find)}, rounds=rounds)
+        loaded = measure_in_turn({"ours": _without_cache(cached.routes.find)}, rounds=rounds)
+
+    what = f"requests of a graph of {ROUTES} routes"
+    built_time = built.median("ours")
+    loaded_time = loaded.median("ours")
     return [
-        _counted(f"requests of a graph of {ROUTES} routes", calls, BUILD_CALLS, "the limit"),
-        _bounded("CPU of making it", "ms", built, BUILD_TIME, "1 s"),
-        _bounded("loading it from a folder", "ms", loaded, LOAD_TIME, "20 ms"),
+        _line_of_calls(what, calls, limit=BUILD_CALLS, to="the limit"),
+        _line("CPU of making it", "ms", ours=built_time, limit=BUILD_TIME, to="1 s"),
+        _line("loading it from a folder", "ms", ours=loaded_time, limit=LOAD_TIME, to="20 ms"),
     ]
 
 
-def _anew(work: Callable[[], object], *clock: Callable[[], float]) -> Measurement:
-    """Measure work that finds no catalogue in memory."""
-    measurement = timed(work, 1, *clock)
+def _without_cache(
+    work: Callable[[], object], clock: Callable[[], float] = perf_counter
+) -> Measurement:
+    """Return the measurement of work that finds no catalogue in memory."""
+    measurement = timing(work, clock=clock)
 
-    def without_cache() -> float:
+    def clear_and_measure() -> float:
         clear_cache()
         return measurement()
 
-    return without_cache
+    return clear_and_measure
 
 
-def _counted(what: str, ours: float, limit: float, to: str = "companies") -> Line:
-    return _line(what, "calls", ours, limit, to, {to: limit})
+def _line_of_calls(what: str, calls: float, *, limit: float, to: str = "companies") -> Line:
+    """Return the line of a number of calls, beside a number that is the floor as well."""
+    line = _line(what, "calls", ours=calls, limit=limit, to=to)
+    return replace(line, floor={to: limit})
 
 
-def _bounded(what: str, unit: Unit, figures: Figures, limit: float, to: str) -> Line:
-    return _line(what, unit, figures.median("ours"), limit, to, {})
-
-
-def _line(
-    what: str, unit: Unit, ours: float, limit: float, to: str, floor: Mapping[str, float]
-) -> Line:
-    return Line(what=what, unit=unit, ours=ours, ratio=ours / limit, to=to, bar=BAR, floor=floor)
+def _line(what: str, unit: Unit, *, ours: float, limit: float, to: str) -> Line:
+    return Line(what=what, unit=unit, ours=ours, ratio=ours / limit, to=to, bar=BAR)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A rate as the service sees it: how much of it is used, and the most requests in any second."""
+"""A rate as the service sees it: the mean, and the most requests in any second."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import httpx
 
 from ferry_sdk import AsyncFerry, Ferry, Rate
 
-from ._lines import Bar, Line
+from ._command import main
+from ._lines import Bar, Line, Unit
 from ._payload import BOOKING_ID, TOKEN
-from ._running import main
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def measure(effort: Effort) -> list[Line]:
         if program is None:
             sys.stderr.write("rate: there is no redis-server, so processes are not measured\n")
             return lines
+
         with _redis(program) as url:
             rate = Rate(f"{LIMIT}/second", storage=url)
             work = partial(_in_processes, rate, seconds)
@@ -54,15 +55,24 @@ def measure(effort: Effort) -> list[Line]:
 
 
 def _lines(what: str, service: Service, work: Callable[[str], None]) -> list[Line]:
-    httpx.get(f"{service.base_url}/arrivals").raise_for_status()  # and forget them
+    """Return the lines of some work, by the moments at which the service saw its requests."""
+    httpx.get(f"{service.base_url}/arrivals").raise_for_status()  # empties the list
     work(service.base_url)
     moments: list[float] = httpx.get(f"{service.base_url}/arrivals").json()
-    mean = (len(moments) - 1) / (moments[-1] - moments[0])
-    most = max(bisect_left(moments, began + 1) - index for index, began in enumerate(moments))
+
+    mean = 0.0
+    if len(moments) > 1:  # else the machine was too busy for a second request
+        mean = (len(moments) - 1) / (moments[-1] - moments[0])
+    counts = [bisect_left(moments, began + 1) - index for index, began in enumerate(moments)]
+    most = max(counts, default=0)
     return [
-        Line(f"requests a second, {what}", "calls/s", mean, mean / LIMIT, "the limit", USED),
-        Line("the most in any second", "calls", most, most / LIMIT, "the limit", KEPT),
+        _line(f"requests a second, {what}", "calls/s", ours=mean, bar=USED),
+        _line("the most in any second", "calls", ours=most, bar=KEPT),
     ]
+
+
+def _line(what: str, unit: Unit, *, ours: float, bar: Bar) -> Line:
+    return Line(what=what, unit=unit, ours=ours, ratio=ours / LIMIT, to="the limit", bar=bar)
 
 
 def _in_tasks(rate: Rate, seconds: float, base_url: str) -> None:
@@ -98,11 +108,12 @@ def _in_processes(rate: Rate, seconds: float, base_url: str) -> None:
 
 @contextmanager
 def _redis(program: str) -> Generator[str]:
-    """Run a Redis server that keeps nothing, and give its address."""
+    """Run a Redis server that stores nothing, and give its address."""
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
+
         options = ("--bind", "127.0.0.1", "--port", f"{port}", "--dir", folder, "--save", "")
         with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL) as server:  # noqa: S603 -- it was found
             try:

@@ -10,56 +10,57 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk import AsyncFerry, Route
 
-from . import _held
+from . import _peak_memory
+from ._by_hand import PASSENGERS, arguments_of_searches, lowest_price
 from ._catalogues import START, code_of
-from ._fresh import fresh
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
+from ._command import main
+from ._interpreters import last_number_printed
+from ._lines import Bar, Line, compare
+from ._measure import calls_a_second, measure_in_turn
 from ._payload import TOKEN
-from ._running import main
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from ferry_sdk import Availability, SearchPassengerDict
+    from ferry_sdk import Availability
 
-    from ._measure import Effort, Measurement
+    from ._measure import Effort
 
 BAR: Final = Bar(0.9, is_least=True)
 MEMORY_BAR: Final = Bar(1.05)
 IN_FLIGHT: Final = 16
 SEARCHES: Final = 1000
 SCANNED: Final = 4000
-"""Searches of the scan whose memory is measured; the beginning of it is a tenth."""
+"""The searches of the scan whose memory is measured."""
 COMPANIES: Final = 10
-PASSENGERS: Final[list[SearchPassengerDict]] = [{"type": "Adult", "gender": "Female", "age": 34}]
 ROUTE: Final = Route(
-    "journey",
-    code_of(0),
-    code_of(1),
-    "A",
-    "B",
-    tuple(f"C{number}" for number in range(COMPANIES)),
-    timedelta(hours=1),
+    journey_id="journey",
+    depart_code=code_of(0),
+    arrive_code=code_of(1),
+    depart_name="A",
+    arrive_name="B",
+    companies=tuple(f"C{number}" for number in range(COMPANIES)),
+    duration=timedelta(hours=1),
 )
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure how many searches a second come through, and the memory in a process of its own."""
+    """Measure the searches in a second, and the memory in a process of its own."""
     with Service(FEW) as service:
-        lines = [_rate(service.few_url, effort.of(SEARCHES, 2 * COMPANIES), effort)]
-        if _held.can_tell_resident():
-            lines.append(_memory(service.few_url, effort.of(SCANNED, 200)))
+        lines = [_measure_rate(service.few_url, effort.of(SEARCHES, 2 * COMPANIES), effort)]
+        if _peak_memory.can_tell_resident():
+            lines.append(_measure_memory(service.few_url, effort.of(SCANNED, 200)))
     return lines
 
 
-def _rate(base_url: str, searches: int, effort: Effort) -> Line:
+def _measure_rate(base_url: str, searches: int, effort: Effort) -> Line:
     from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra's
 
     loop = asyncio.new_event_loop()
     ferry = AsyncFerry(TOKEN, base_url=base_url)
     days = [START + timedelta(days) for days in range(searches // COMPANIES)]
+    searches_by_hand = arguments_of_searches(ROUTE, days)
 
     async def by_hand() -> list[object]:
         limit = asyncio.Semaphore(IN_FLIGHT)
@@ -68,8 +69,8 @@ def _rate(base_url: str, searches: int, effort: Effort) -> Line:
             async with limit:
                 return await ferry.availability.search(**arguments)
 
-        answers = await asyncio.gather(*(search(one) for one in _searches(days)))
-        return [min(tariff.amount for one in found for tariff in one.tariffs) for found in answers]
+        answers = await asyncio.gather(*(search(arguments) for arguments in searches_by_hand))
+        return [lowest_price(sailings) for sailings in answers]
 
     def scan() -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -82,19 +83,22 @@ def _rate(base_url: str, searches: int, effort: Effort) -> Line:
 
     try:
         contenders = {
-            "scan": _each(scan, searches),
-            "by hand": _each(lambda: loop.run_until_complete(by_hand()), searches),
+            "scan": calls_a_second(scan, searches),
+            "by hand": calls_a_second(lambda: loop.run_until_complete(by_hand()), searches),
         }
-        figures = in_turn(contenders, rounds=effort.of(7))
+        figures = measure_in_turn(contenders, rounds=effort.of(7))
         loop.run_until_complete(ferry.aclose())
     finally:
         loop.close()
+
     what = f"scan of {searches:,} searches, {IN_FLIGHT} in flight"
-    return compared(figures, what, "calls/s", BAR, ours="scan", to="by hand", floor="by hand")
+    return compare(
+        figures, what, unit="calls/s", bar=BAR, ours="scan", to="by hand", floor="by hand"
+    )
 
 
-def _memory(base_url: str, searches: int) -> Line:
-    ratio = fresh("-m", "benchmarks._scanned", base_url, str(searches))()
+def _measure_memory(base_url: str, searches: int) -> Line:
+    ratio = last_number_printed("-m", "benchmarks._scan_memory", base_url, str(searches))()
     return Line(
         what=f"resident memory at the end of {searches:,} searches",
         unit="times",
@@ -103,28 +107,6 @@ def _memory(base_url: str, searches: int) -> Line:
         to="that after a tenth",
         bar=MEMORY_BAR,
     )
-
-
-def _each(work: Callable[[], object], calls: int) -> Measurement:
-    seconds = timed(work)
-    return lambda: calls / seconds()
-
-
-def _searches(days: Iterable[object]) -> list[dict[str, Any]]:
-    """Return the arguments of the same searches."""
-    return [
-        {
-            "company": company,
-            "depart_code": ROUTE.depart_code,
-            "arrive_code": ROUTE.arrive_code,
-            "out_journey_id": ROUTE.journey_id,
-            "out_at": day,
-            "out_time": "00:00",
-            "passengers": PASSENGERS,
-        }
-        for day in days
-        for company in ROUTE.companies
-    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One small call after the other, a read and a create, over a socket."""
+"""Small calls one after another, a read and a create, over a socket."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sys
 from time import process_time
 from typing import TYPE_CHECKING, Final
 
-from ._clients import installed, opened
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
-from ._running import main
+from ._clients import list_installed, open_calls
+from ._command import main
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 from ._service import FEW, Service
 
 if TYPE_CHECKING:
@@ -23,28 +23,28 @@ OTHERS: Final = ("httpx2", "pyreqwest")
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Measure it, each on a connection that is open."""
-    clients = ("ferry", "httpx", "http_client", *installed("openai", *OTHERS))
+    """Measure them, each on a connection that is open."""
+    clients = ("ferry", "httpx", "http_client", *list_installed("openai", *OTHERS))
     with Service(FEW) as service:
-        with opened("fee", clients, service.base_url) as calls:
-            contenders = {name: timed(call, effort.of(30, 2)) for name, call in calls.items()}
-            figures = in_turn(contenders, rounds=effort.of(31))
+        with open_calls("fee", clients, service.base_url) as calls:
+            contenders = {name: timing(call, effort.of(30, 2)) for name, call in calls.items()}
+            figures = measure_in_turn(contenders, rounds=effort.of(31))
         cpu = [
-            _cpu("fee", "bookings.cancel_fee", READ_BAR, service.base_url, effort),
-            _cpu("create", "bookings.create", CREATE_BAR, service.base_url, effort),
+            _measure_cpu(service.base_url, "fee", "bookings.cancel_fee", READ_BAR, effort),
+            _measure_cpu(service.base_url, "create", "bookings.create", CREATE_BAR, effort),
         ]
     what = "bookings.cancel_fee"
-    read = compared(figures, what, "µs", BAR, ours="ferry", to="httpx", floor="http_client")
+    read = compare(figures, what, unit="µs", bar=BAR, ours="ferry", to="httpx", floor="http_client")
     return [read, *cpu]
 
 
-def _cpu(kind: str, what: str, bar: Bar, base_url: str, effort: Effort) -> Line:
-    with opened(kind, ("ferry", "httpx", *installed(*OTHERS)), base_url) as calls:
+def _measure_cpu(base_url: str, work: str, what: str, bar: Bar, effort: Effort) -> Line:
+    with open_calls(work, ("ferry", "httpx", *list_installed(*OTHERS)), base_url) as calls:
         contenders = {
-            name: timed(call, effort.of(30, 2), clock=process_time) for name, call in calls.items()
+            name: timing(call, effort.of(30, 2), clock=process_time) for name, call in calls.items()
         }
-        figures = in_turn(contenders, rounds=effort.of(31))
-    return compared(figures, f"CPU of {what}", "µs", bar, ours="ferry", to="httpx")
+        figures = measure_in_turn(contenders, rounds=effort.of(31))
+    return compare(figures, f"CPU of {what}", unit="µs", bar=bar, ours="ferry", to="httpx")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The decoding of a search that finds few sailings, beside pydantic alone with the same models."""
+"""The decoding of a search with few sailings, beside pydantic alone with the same models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import TypeAdapter
 
 from ferry_sdk import Availability
 
-from ._decoding import decoding
-from ._lines import Bar, Line, compared
-from ._measure import in_turn, timed
+from ._command import main
+from ._decoder import decoder
+from ._lines import Bar, Line, compare
+from ._measure import measure_in_turn, timing
 from ._payload import search_answer
-from ._reading import read_objects
-from ._running import main
+from ._readers import read_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,23 +32,24 @@ _A_ROUND: Final = 200
 
 def measure(effort: Effort) -> list[Line]:
     """Measure both from the bytes of a reply to records that are read and freed."""
-    return [_line(sailings, effort) for sailings in SAILINGS]
+    return [_measure_decoding(sailings, effort) for sailings in SAILINGS]
 
 
-def _line(sailings: int, effort: Effort) -> Line:
-    content, decode = search_answer(sailings), decoding()
+def _measure_decoding(sailings: int, effort: Effort) -> Line:
+    content = search_answer(sailings)
+    decode = decoder()
     validate = TypeAdapter(list[Availability]).validate_json
     contenders = {
         "ferry": partial(_decode_and_read, decode, content),
         "pydantic": partial(_decode_and_read, validate, content),
     }
     calls = effort.of(_A_ROUND // sailings)
-    figures = in_turn(
-        {name: timed(work, calls, process_time) for name, work in contenders.items()},
+    figures = measure_in_turn(
+        {name: timing(work, calls, process_time) for name, work in contenders.items()},
         rounds=effort.of(41),
     )
     what = f"CPU of decoding {sailings}, read, freed"
-    return compared(figures, what, "µs", BAR, ours="ferry", to="pydantic", floor="pydantic")
+    return compare(figures, what, unit="µs", bar=BAR, ours="ferry", to="pydantic", floor="pydantic")
 
 
 def _decode_and_read(decode: Callable[[bytes], Sequence[Any]], content: bytes) -> None:

@@ -1,11 +1,11 @@
-"""Watching 10,000 bookings: whether a rate holds, what it needs, and who is read first."""
+"""A watch of 10,000 bookings: its rate, its memory, its CPU time, and what it reads first."""
 
 from __future__ import annotations
 
 import gc
 import sys
 import tracemalloc
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from time import monotonic, process_time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -18,10 +18,12 @@ from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.watcher import Watcher
 from ferry_sdk.sandbox import Sandbox
 
+from ._command import main
 from ._lines import Bar, Line, Unit
-from ._running import main
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ._measure import Effort
 
 BOOKINGS: Final = 10_000
@@ -32,18 +34,18 @@ BAR: Final = Bar(1)
 RATE_BAR: Final = Bar(1.1)
 MEMORY: Final = 20e6
 OWN_WORK: Final = 1e-3
-NOW: Final = datetime(2050, 5, 3, 9, tzinfo=UTC)
+NOW: Final = datetime.fromisoformat("2050-05-03T09:00:00+00:00")
 
 
 def measure(effort: Effort) -> list[Line]:
-    """Watch at a rate on the local service, and then without a network in virtual time."""
+    """Watch at a rate on the local service, and then without a network, while no time passes."""
     number = effort.of(BOOKINGS, 200)
-    return [_rate(number, effort), *_virtual(number)]
+    return [_measure_rate(number, effort), *_measure_watcher(number)]
 
 
-def _rate(number: int, effort: Effort) -> Line:
-    """Count the requests of a second; the service has none of the bookings, and says so."""
-    seconds = SECONDS if not effort.is_tiny else 0.5
+def _measure_rate(number: int, effort: Effort) -> Line:
+    """Measure the requests in a second. The service has none of the bookings, and refuses each."""
+    seconds = 0.5 if effort.is_tiny else SECONDS
     with (
         Sandbox() as sandbox,
         Ferry(sandbox.token, base_url=sandbox.base_url, limiter=Rate(f"{RATE}/second")) as ferry,
@@ -65,37 +67,52 @@ def _rate(number: int, effort: Effort) -> Line:
     )
 
 
-def _virtual(number: int) -> list[Line]:
-    """Read every booking once: by CPU time, by memory, and by who comes first."""
+def _measure_watcher(number: int) -> list[Line]:
+    """Read every booking once. Measure memory, CPU time, and when the urgent ones are read."""
     urgent = {f"booking-{index}" for index in range(0, number, number // URGENT)}
-    far, near = (_booking(NOW + timedelta(hours=hours)) for hours in (240, 1))
-    given = [
-        (near if name in urgent else far).model_copy(update={"booking_id": name})
-        for name in (f"booking-{index}" for index in range(number))
-    ]
-    records = {one.booking_id: one for one in given}
+    far = _booking(NOW + timedelta(hours=240))
+    near = _booking(NOW + timedelta(hours=1))
+    bookings: dict[str, Booking] = {}
+    for index in range(number):
+        booking_id = f"booking-{index}"
+        booking = near if booking_id in urgent else far
+        bookings[booking_id] = booking.model_copy(update={"booking_id": booking_id})
+
     gc.collect()
     tracemalloc.start()
     reads: list[str] = []
-    watcher = Watcher(given, deadline=3600, schedule=Schedule(lambda: 0.0, NOW.timestamp))
-    _read_all(watcher, records, reads)
+    watcher = _watcher_of(bookings)
+    _read_all(watcher, bookings, reads)
     gc.collect()
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    first = max(reads.index(name) for name in urgent) + 1
+    reads_until_urgent = max(reads.index(booking_id) for booking_id in urgent) + 1
 
-    again = Watcher(given, deadline=3600, schedule=Schedule(lambda: 0.0, NOW.timestamp))
+    watcher = _watcher_of(bookings)
     began = process_time()
-    _read_all(again, records, [])
+    _read_all(watcher, bookings, [])
     work = (process_time() - began) / number
+
     return [
-        _line(f"memory of {number:,} watched", "MB", held, MEMORY, "20 MB"),
-        _line("own work of a read", "µs", work, OWN_WORK, "1 ms"),
-        _line(f"reads until {len(urgent)} urgent ones", "calls", first, len(urgent), "them"),
+        _line(f"memory of {number:,} watched", "MB", ours=held, limit=MEMORY, to="20 MB"),
+        _line("own work of a read", "µs", ours=work, limit=OWN_WORK, to="1 ms"),
+        _line(
+            f"reads until {len(urgent)} urgent ones",
+            "calls",
+            ours=reads_until_urgent,
+            limit=len(urgent),
+            to="them",
+        ),
     ]
 
 
-def _read_all(watcher: Watcher, records: dict[str, Booking], reads: list[str]) -> None:
+def _watcher_of(bookings: Mapping[str, Booking]) -> Watcher:
+    """Return a watcher of bookings, whose clock stands still."""
+    schedule = Schedule(lambda: 0.0, NOW.timestamp)
+    return Watcher(bookings.values(), deadline=3600, schedule=schedule)
+
+
+def _read_all(watcher: Watcher, bookings: Mapping[str, Booking], reads: list[str]) -> None:
     """Answer each read at once, until the watch would wait."""
     headers = {"date": f"{NOW:%a, %d %b %Y %H:%M:%S} GMT"}
     steps: Any = watcher.steps()
@@ -106,12 +123,12 @@ def _read_all(watcher: Watcher, records: dict[str, Booking], reads: list[str]) -
         assert begun is not None  # noqa: S101 -- there is no deadline
         booking_id = begun[1].key.booking_id
         reads.append(booking_id)
-        reply = SimpleNamespace(headers=headers, parse=lambda: records[booking_id])  # noqa: B023 -- it is called before the next booking
+        reply = SimpleNamespace(headers=headers, parse=lambda: bookings[booking_id])  # noqa: B023 -- it is called before the next booking
         answer = step.batch.answer(begun[0], reply, None)
 
 
 def _booking(limit: datetime) -> Booking:
-    """A booking that awaits its payment."""
+    """Return a booking that is to be paid before a limit."""
     crossing = {
         "depart_at": "2050-06-02T21:30:00+02:00",
         "arrive_at": "2050-06-03T17:00:00+01:00",
@@ -153,7 +170,7 @@ def _booking(limit: datetime) -> Booking:
     )
 
 
-def _line(what: str, unit: Unit, ours: float, limit: float, to: str) -> Line:
+def _line(what: str, unit: Unit, *, ours: float, limit: float, to: str) -> Line:
     return Line(what=what, unit=unit, ours=ours, ratio=ours / limit, to=to, bar=BAR)
 
 

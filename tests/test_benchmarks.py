@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import _running
+from benchmarks import _command
 from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, code_of
 from benchmarks._clients import MissingPeerError, work_of
-from benchmarks._lines import Bar, compared, table
-from benchmarks._measure import Figures, in_turn, timed
+from benchmarks._lines import Bar, compare, table
+from benchmarks._measure import Figures, measure_in_turn, timing
 from benchmarks._payload import FEE, QUESTION, TOKEN, availability, search_answer
-from benchmarks._reading import read_dicts, read_objects
+from benchmarks._readers import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
 from tests.support.summer import PARTY, stopped
@@ -149,9 +149,9 @@ def test_bar_holds_up_to_its_value(bar, ratio, holds):
 
 
 def line(bar):
-    """Return a line whose ratio is 2, compared with this bar."""
+    """Return a line whose ratio is 2, with this bar."""
     figures = Figures({"ferry": [0.002, 0.004], "httpx": [0.001, 0.002], "floor": [0.0005, 0.0005]})
-    return compared(figures, "a call", "ms", bar, ours="ferry", to="httpx", floor="floor")
+    return compare(figures, "a call", unit="ms", bar=bar, ours="ferry", to="httpx", floor="floor")
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def figures(order):
         return len(order)
 
     works = {name: partial(contender, name) for name in "abc"}
-    return in_turn(works, rounds=3, warm_ups=1)
+    return measure_in_turn(works, rounds=3, warm_ups=1)
 
 
 @pytest.mark.usefixtures("figures")
@@ -220,7 +220,7 @@ def test_rounds_to_warm_up_are_not_counted(figures):
 
 def test_timed_work_runs_as_often_as_asked():
     calls = []
-    assert 0 < timed(lambda: calls.append(1), 5)() < 1
+    assert 0 < timing(lambda: calls.append(1), 5)() < 1
     assert len(calls) == 5
 
 
@@ -234,7 +234,7 @@ def test_ratio_is_the_median_of_pairs(pairs):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Have rows run in this process, where a test has replaced them."""
-    monkeypatch.setattr(_running, "_on_its_own", _running._measured)
+    monkeypatch.setattr(_command, "_measure_in_process", _command._measure_row)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def in_this_process(monkeypatch):
 def test_command_fails_where_a_bar_breaks(bar, status, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("benchmarks.small_call.measure", lambda _: [line(bar)])
     file = tmp_path / "figures.json"
-    assert _running.main(["small_call", "--json", str(file)]) == status
+    assert _command.main(["small_call", "--json", str(file)]) == status
     assert "2.00 of httpx" in capsys.readouterr().out
     (figures,) = json.loads(file.read_text())
     assert (figures["row"], figures["ratio"], figures["holds"]) == ("small_call", 2.0, not status)
@@ -257,7 +257,7 @@ def test_command_fails_where_a_bar_breaks(bar, status, monkeypatch, tmp_path, ca
 @pytest.mark.usefixtures("in_this_process")
 def test_tiny_run_is_held_to_no_bar(monkeypatch):
     monkeypatch.setattr("benchmarks.small_call.measure", lambda _: [line(Bar(1))])
-    assert _running.main(["small_call", "--tiny"]) == 0
+    assert _command.main(["small_call", "--tiny"]) == 0
 
 
 def raising(error):
@@ -278,7 +278,7 @@ def printed(monkeypatch, capsys, in_this_process):
     monkeypatch.setattr("benchmarks.big_answer.measure", raising(MissingPeerError("openai")))
     monkeypatch.setattr("benchmarks.small_call.measure", raising(TimeoutError("no reply")))
     monkeypatch.setattr("benchmarks.memory.measure", lambda _: [line(Bar(2))])
-    assert _running.main(["big_answer", "small_call", "memory", "--tiny"]) == 1
+    assert _command.main(["big_answer", "small_call", "memory", "--tiny"]) == 1
     return capsys.readouterr()
 
 
@@ -304,12 +304,12 @@ def test_peer_that_is_not_installed_is_named(monkeypatch):
 
 def test_unknown_row_is_an_error(capsys):
     with pytest.raises(SystemExit):
-        _running.main(["small_cal"])
+        _command.main(["small_cal"])
     assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
 @pytest.mark.long
 def test_row_runs_at_a_tiny_size(capsys):
     """One that needs no peer; `scripts/check` runs all of them."""
-    assert _running.main(["mcp_big_answer", "--tiny"]) == 0
+    assert _command.main(["mcp_big_answer", "--tiny"]) == 0
     assert "MCP search of 10" in capsys.readouterr().out

@@ -1,7 +1,7 @@
-"""Clients of the service: the library, what it stands on, and its peers.
+"""Clients of the service: the library, what it depends on, and its peers.
 
-Each module is one of them and brings what it can do of: `search`, `fee`, `async_fee`. Each of
-these takes the service's address and gives a call that can be made as long as it is entered.
+Each module is a client. It has some of `search`, `fee`, `create`, `async_fee` and `async_create`:
+context managers that take the service's address and give a function that makes the call.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from benchmarks._reading import Read, read_objects
+from benchmarks._readers import Read, read_objects
 
 Call = Callable[[], Any]
 
 
 class MissingPeerError(Exception):
-    """A library that something is measured beside is not installed.
+    """A library that the row needs is not installed.
 
     Args:
         name: The library.
@@ -28,7 +28,7 @@ class MissingPeerError(Exception):
 
 
 def work_of(client: str, work: str) -> Any:  # noqa: ANN401 -- a context manager, or an async one
-    """What a client can do.
+    """Return the context manager of a client for some work, such as ``search``.
 
     Raises:
         MissingPeerError: It needs a library that is not installed.
@@ -39,8 +39,8 @@ def work_of(client: str, work: str) -> Any:  # noqa: ANN401 -- a context manager
         raise MissingPeerError(error.name or client) from error
 
 
-def installed(*clients: str) -> list[str]:
-    """Those of the clients that have all they need; for what is shown and not judged."""
+def list_installed(*clients: str) -> list[str]:
+    """Return the clients whose libraries are installed, for peers that are shown and not judged."""
     found: list[str] = []
     for client in clients:
         with suppress(MissingPeerError):
@@ -50,8 +50,8 @@ def installed(*clients: str) -> list[str]:
 
 
 @contextmanager
-def opened(work: str, clients: Iterable[str], *arguments: object) -> Generator[dict[str, Call]]:
-    """The same call of several clients, by their names.
+def open_calls(work: str, clients: Iterable[str], *arguments: object) -> Generator[dict[str, Call]]:
+    """Give the same call of several clients, by their names.
 
     Raises:
         MissingPeerError: One needs a library that is not installed.
@@ -61,22 +61,22 @@ def opened(work: str, clients: Iterable[str], *arguments: object) -> Generator[d
 
 
 @contextmanager
-def searches(clients: Iterable[str], *arguments: object) -> Generator[dict[str, Call]]:
-    """The same search of several clients, its answer read to the end and let go.
+def open_searches(clients: Iterable[str], *arguments: object) -> Generator[dict[str, Call]]:
+    """Give the same search of several clients, whose answer is read to its end and freed.
 
     Raises:
         MissingPeerError: One needs a library that is not installed.
     """
-    with opened("search", clients, *arguments) as calls:
-        yield {name: _read_and_freed(call, reader_of(name)) for name, call in calls.items()}
+    with open_calls("search", clients, *arguments) as calls:
+        yield {name: _read_and_free(call, reader_of(name)) for name, call in calls.items()}
 
 
 def reader_of(client: str) -> Read:
-    """What reads the answers of a client's search."""
+    """Return the function that reads the answer to a client's search."""
     module = import_module(f"{__name__}.{client}")
     read: Read = getattr(module, "READ", read_objects)
     return read
 
 
-def _read_and_freed(call: Call, read: Read) -> Call:
+def _read_and_free(call: Call, read: Read) -> Call:
     return lambda: read(call())

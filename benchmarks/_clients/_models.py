@@ -1,4 +1,4 @@
-"""The models that a program without the library writes for itself: plain ones of pydantic."""
+"""Models of pydantic, as a program without the library would write them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Created(BaseModel):
     currency: str
 
 
-def found(base: type[BaseModel] = BaseModel, **kinds: type) -> Any:  # noqa: ANN401 -- a type made here
-    """The type of a search's answer.
+def search_answer_type(base: type[BaseModel] = BaseModel, **kinds: type) -> Any:  # noqa: ANN401 -- a type made here
+    """Return the type of a search's answer.
 
     Args:
         base: What the models inherit from.

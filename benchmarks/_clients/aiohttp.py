@@ -1,4 +1,4 @@
-"""aiohttp and pydantic with as little around them as a program can have."""
+"""aiohttp and pydantic with the least code that a program needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def async_fee(base_url: str) -> AsyncGenerator[Call]:
-    """A small call, async, its answer validated."""
+    """Give a small async call whose answer is validated."""
     url = f"{base_url}/api/booking/cancel-fee"
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
@@ -32,7 +32,7 @@ async def async_fee(base_url: str) -> AsyncGenerator[Call]:
 
 @asynccontextmanager
 async def async_create(base_url: str) -> AsyncGenerator[Call]:
-    """A write, async, its answer validated."""
+    """Give an async write whose answer is validated."""
     url = f"{base_url}/api/booking"
     arguments = bookings()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:

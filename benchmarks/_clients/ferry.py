@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @contextmanager
 def search(base_url: str, client: httpx.Client | None = None) -> Generator[Call]:
-    """A search, over a client of the caller's own if there is one."""
+    """Give a search, over the caller's HTTP client if there is one."""
     with Ferry(TOKEN, base_url=base_url, http_client=client) as ferry:
         yield partial(ferry.availability.search, **QUESTION)
 
 
 @contextmanager
 def fee(base_url: str) -> Generator[Call]:
-    """A small call."""
+    """Give a small call."""
     with Ferry(TOKEN, base_url=base_url) as ferry:
         yield partial(ferry.bookings.cancel_fee, BOOKING_ID)
 
 
 @contextmanager
 def create(base_url: str) -> Generator[Call]:
-    """A write, of other travellers each time."""
+    """Give a write, of other travellers each time."""
     with Ferry(TOKEN, base_url=base_url) as ferry:
         arguments = bookings()
         yield lambda: ferry.bookings.create(**next(arguments))
@@ -41,14 +41,14 @@ def create(base_url: str) -> Generator[Call]:
 
 @asynccontextmanager
 async def async_fee(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of any library
-    """A small call, async, over a client of the caller's own if there is one."""
+    """Give a small async call, over the caller's HTTP client if there is one."""
     async with AsyncFerry(TOKEN, base_url=base_url, http_client=client) as ferry:
         yield partial(ferry.bookings.cancel_fee, BOOKING_ID)
 
 
 @asynccontextmanager
 async def async_create(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of any library
-    """A write, async, over a client of the caller's own if there is one."""
+    """Give an async write, over the caller's HTTP client if there is one."""
     async with AsyncFerry(TOKEN, base_url=base_url, http_client=client) as ferry:
         arguments = bookings()
         yield lambda: ferry.bookings.create(**next(arguments))

@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 
 @contextmanager
 def search(base_url: str) -> Generator[Call]:
-    """A search."""
+    """Give a search."""
     with Ferry(TOKEN, base_url=base_url) as ferry:
         yield partial(ferry.mcp.search_availability, **QUESTION)

@@ -1,4 +1,4 @@
-"""The standard library's HTTP client on one connection, below which nothing goes."""
+"""The standard library's HTTP client on one connection: the floor of all others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def fee(base_url: str) -> Generator[Call]:
-    """A small call, its answer validated."""
+    """Give a small call whose answer is validated."""
     headers = {**HEADERS, "Content-Type": "application/json"}
     with closing(HTTPConnection(base_url.removeprefix("http://"))) as connection:
 

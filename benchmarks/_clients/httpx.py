@@ -1,4 +1,4 @@
-"""httpx with as little around it as a program can have."""
+"""httpx with the least code that a program needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx
 
 from benchmarks._payload import BOOKING_ID, HEADERS, MANY, QUESTION, bookings
-from benchmarks._reading import read_dicts
+from benchmarks._readers import read_dicts
 
 from ._models import Created, Fee
 
@@ -27,15 +27,16 @@ def search(
     client: httpx.Client | None = None,
     decode: Callable[[bytes], Any] = json.loads,
 ) -> Generator[Call]:
-    """A search whose answer is dictionaries, unless another decoder makes something else of it."""
-    with nullcontext(client) if client else httpx.Client() as http:
+    """Give a search whose answer is dictionaries, or what another decoder makes of its bytes."""
+    opened_client = httpx.Client() if client is None else nullcontext(client)
+    with opened_client as http:
         url = f"{base_url}/api/availability"
         yield lambda: decode(http.post(url, json=QUESTION, headers=HEADERS).content)
 
 
 @contextmanager
 def fee(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN401 -- or httpx2
-    """A small call, its answer validated; of httpx2, if that is the library."""
+    """Give a small call whose answer is validated, by httpx or httpx2."""
     with library.Client() as http:
         url = f"{base_url}/api/booking/cancel-fee"
         body = {"id": BOOKING_ID}
@@ -44,7 +45,7 @@ def fee(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN401
 
 @contextmanager
 def create(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN401 -- or httpx2
-    """A write, its answer validated; of httpx2, if that is the library."""
+    """Give a write whose answer is validated, by httpx or httpx2."""
     with library.Client() as http:
         url = f"{base_url}/api/booking"
         arguments = bookings()
@@ -58,7 +59,7 @@ def create(base_url: str, library: Any = httpx) -> Generator[Call]:  # noqa: ANN
 
 @asynccontextmanager
 async def async_fee(base_url: str, library: Any = httpx) -> AsyncGenerator[Call]:  # noqa: ANN401 -- or httpx2
-    """A small call, async, its answer validated; of httpx2, if that is the library."""
+    """Give a small async call whose answer is validated, by httpx or httpx2."""
     url = f"{base_url}/api/booking/cancel-fee"
     async with library.AsyncClient(limits=library.Limits(max_connections=MANY)) as http:
 

@@ -1,4 +1,4 @@
-"""httpx2 with as little around it as a program can have."""
+"""httpx2 with the least code that a program needs."""
 
 from __future__ import annotations
 

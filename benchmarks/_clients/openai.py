@@ -1,4 +1,4 @@
-"""openai-python, as it comes, by its way of taking a type for an answer."""
+"""openai-python with its default settings, which takes the type of an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import openai
 
 from benchmarks._payload import BOOKING_ID, QUESTION, TOKEN
 
-from ._models import found
+from ._models import search_answer_type
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -27,28 +27,28 @@ class Fee(openai.BaseModel):
     ticket_status: str
 
 
-_FOUND: Final[Any] = found(openai.BaseModel, money=float, epoch=int)
+_FOUND: Final[Any] = search_answer_type(openai.BaseModel, money=float, epoch=int)
 _FEE: Final[Any] = {"path": "/booking/cancel-fee", "cast_to": Fee, "body": {"id": BOOKING_ID}}
 
 
 @contextmanager
 def search(base_url: str) -> Generator[Call]:
-    """A search whose answer is models."""
+    """Give a search whose answer is models."""
     with openai.OpenAI(api_key=TOKEN, base_url=f"{base_url}/api") as client:
         yield partial(client.post, "/availability", cast_to=_FOUND, body=QUESTION)
 
 
 @contextmanager
 def fee(base_url: str) -> Generator[Call]:
-    """A small call."""
+    """Give a small call."""
     with openai.OpenAI(api_key=TOKEN, base_url=f"{base_url}/api") as client:
         yield partial(client.post, **_FEE)
 
 
 @asynccontextmanager
 async def async_fee(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of httpx2
-    """A small call, async, over another HTTP client if there is one."""
+    """Give a small async call, over another HTTP client if there is one."""
     async with openai.AsyncOpenAI(
         api_key=TOKEN, base_url=f"{base_url}/api", http_client=client
-    ) as asking:
-        yield partial(asking.post, **_FEE)
+    ) as openai_client:
+        yield partial(openai_client.post, **_FEE)

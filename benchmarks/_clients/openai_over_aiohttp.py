@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 
 
 def async_fee(base_url: str) -> AbstractAsyncContextManager[Call]:
-    """A small call, async."""
+    """Give a small async call."""
     return openai.async_fee(base_url, DefaultAioHttpClient())

@@ -1,4 +1,4 @@
-"""pyreqwest, whose HTTP is written in Rust, with as little around it as a program can have."""
+"""pyreqwest, whose HTTP is written in Rust, with the least code that a program needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASYNC: Final[Any] = ClientBuilder
 
 @contextmanager
 def fee(base_url: str) -> Generator[Call]:
-    """A small call, its answer validated."""
+    """Give a small call whose answer is validated."""
     url = f"{base_url}/api/booking/cancel-fee"
     with _SYNC().default_headers(HEADERS).build() as http:
 
@@ -36,7 +36,7 @@ def fee(base_url: str) -> Generator[Call]:
 
 @contextmanager
 def create(base_url: str) -> Generator[Call]:
-    """A write, its answer validated."""
+    """Give a write whose answer is validated."""
     url = f"{base_url}/api/booking"
     arguments = bookings()
     with _SYNC().default_headers(HEADERS).build() as http:
@@ -50,7 +50,7 @@ def create(base_url: str) -> Generator[Call]:
 
 @asynccontextmanager
 async def async_fee(base_url: str) -> AsyncGenerator[Call]:
-    """A small call, async, its answer validated."""
+    """Give a small async call whose answer is validated."""
     url = f"{base_url}/api/booking/cancel-fee"
     builder = _ASYNC().default_headers(HEADERS).max_connections(MANY)
     async with builder.build() as http:

@@ -1,4 +1,4 @@
-"""The decoding call alone: the bytes of a reply to the records that a search gives."""
+"""The decoder of a search: from the bytes of a reply to its records, without the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def decoding() -> Callable[[bytes], Sequence[Any]]:
-    """What the library makes of a reply's bytes, without the call around it."""
+def decoder() -> Callable[[bytes], Sequence[Any]]:
+    """Return the function that decodes the bytes of a reply, as a search does."""
     answer = AvailabilityGroup.search(None, **QUESTION).answer
     return lambda content: answer.read(decode_json(content))

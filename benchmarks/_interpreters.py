@@ -1,4 +1,4 @@
-"""A figure out of a fresh interpreter, which has imported nothing yet."""
+"""Measurements in new interpreters, which have imported nothing yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from ._measure import Measurement
 
 _HIDDEN = ("click", "h2", "rich", "trio")
-"""What httpx and httpcore load where it is there, as for the tests; with none of them it comes."""
+"""Optional packages that httpx and httpcore load if they are installed, as they are for tests.
+
+They are hidden, because the library does not install them.
+"""
 
 _TIMED = """
 import sys
@@ -28,12 +31,21 @@ print(perf_counter() - began)
 
 
 def seconds_of(code: str, *, hidden: Collection[str] = _HIDDEN) -> Measurement:
-    """Measure some code by the clock of the interpreter that runs it, from its first line on."""
-    return fresh("-c", _TIMED.format(code=code, hidden=hidden))
+    """Return the measurement of some code in seconds, from its first line on.
+
+    Args:
+        code: The code.
+        hidden: Packages that cannot be imported.
+    """
+    return last_number_printed("-c", _TIMED.format(code=code, hidden=hidden))
 
 
-def fresh(*arguments: str) -> Measurement:
-    """Measure by what an interpreter with these arguments prints last."""
+def last_number_printed(*arguments: str) -> Measurement:
+    """Return the measurement that is the last number printed by an interpreter.
+
+    Args:
+        *arguments: The arguments of the interpreter.
+    """
     environment = {
         name: value
         for name, value in os.environ.items()

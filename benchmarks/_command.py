@@ -1,4 +1,4 @@
-"""The command: rows measured one after the other, their lines printed, their bars judged."""
+"""The command: it measures rows one after another, prints their lines and judges their bars."""
 
 from __future__ import annotations
 
@@ -51,38 +51,43 @@ ROWS: Final = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the command line says; 1 if a bar does not hold, or could not be judged."""
+    """Measure the rows that are named, or all; return 1 if a bar does not hold or is not judged."""
     parser = _parser()
     given = parser.parse_args(arguments)
     for row in given.rows:
         if row not in ROWS:
             parser.error(f"there is no row {row!r}; there are {', '.join(ROWS)}")
+
     lines: list[tuple[str, Line]] = []
     failed: list[str] = []
     for row in given.rows or ROWS:
         began = monotonic()
         try:
-            lines += [(row, line) for line in _on_its_own(row, Effort(is_tiny=given.tiny))]
+            lines += [(row, line) for line in _measure_in_process(row, Effort(is_tiny=given.tiny))]
         except MissingPeerError as error:
             failed.append(f"{row} is not measured: {error}")
         except Exception as error:  # noqa: BLE001 -- a row that fails is not the end of the others
             traceback.print_exc()
             failed.append(f"{row} failed: {type(error).__name__}: {error}")
         sys.stderr.write(f"{row}: {monotonic() - began:.1f} s\n")
+
     sys.stdout.write(table(lines, is_judged=not given.tiny) + "\n")
     sys.stdout.writelines(f"{words}\n" for words in failed)
     if given.json is not None:
         Path(given.json).write_text(json.dumps(_figures(lines), indent=2) + "\n", encoding="utf-8")
-    return 1 if failed or not (given.tiny or all(line.holds for _, line in lines)) else 0
+
+    all_hold = given.tiny or all(line.holds for _, line in lines)
+    return 0 if all_hold and not failed else 1
 
 
-def _on_its_own(row: str, effort: Effort) -> list[Line]:
-    """Measure a row in a process that no other row has left anything in."""
+def _measure_in_process(row: str, effort: Effort) -> list[Line]:
+    """Measure a row in a process of its own, so that no other row has an effect on it."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(_measured, row, effort).result()
+        return process.submit(_measure_row, row, effort).result()
 
 
-def _measured(row: str, effort: Effort) -> list[Line]:
+def _measure_row(row: str, effort: Effort) -> list[Line]:
+    """Measure a row by the function `measure` of its module."""
     measure: Callable[[Effort], list[Line]] = import_module(f"{__package__}.{row}").measure
     return measure(effort)
 

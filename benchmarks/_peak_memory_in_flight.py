@@ -1,6 +1,7 @@
-"""The memory of a create while many are in flight, at its peak; in a process of its own.
+"""The peak memory of a create while many are in flight, measured in a process of its own.
 
-`python -m benchmarks._held_in_flight CLIENT SERVICE CALLS traced|resident` prints bytes of a call.
+`python -m benchmarks._peak_memory_in_flight CLIENT SERVICE CALLS traced|resident` prints the bytes
+of a call.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import sys
 from contextlib import AsyncExitStack
 
 from ._clients import work_of
-from ._held import resident, traced
+from ._peak_memory import MEASURES
 from ._service import allow_many_connections
 
 
 def main(client: str, base_url: str, calls: str, way: str) -> float:
-    """Make one call, so that all is loaded; then measure many at the same time."""
+    """Make one call, so that everything is loaded; then measure many at the same time."""
     allow_many_connections()
     number = int(calls)
+
     stack = AsyncExitStack()
     loop = asyncio.new_event_loop()
     call = loop.run_until_complete(
@@ -34,7 +36,8 @@ def main(client: str, base_url: str, calls: str, way: str) -> float:
     try:
         loop.run_until_complete(call())
         gc.collect()
-        return (traced(work) if way == "traced" else resident(work)) / number
+        measure = MEASURES[way]
+        return measure(work) / number
     finally:
         loop.run_until_complete(stack.aclose())
         loop.close()
