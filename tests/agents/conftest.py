@@ -134,13 +134,15 @@ def toolkit_of(request, ferry_sandbox):
     def make(client=None, **settings):
         options = {"base_url": ferry_sandbox.base_url, "deadline": 2, **(client or {})}
         token = options.pop("token", ferry_sandbox.token)
+        every_call = {"correlation_id": options.pop("correlation_id", None)}
         settings = {"tools": "all", **settings}
         if portal is None:
             ferry = Ferry(token, **options)
             made.append(ferry)
-            return Checked(Toolkit(ferry, **settings))
+            return Checked(Toolkit(ferry.with_options(**every_call), **settings))
         later = AsyncFerry(token, **options)
         made.append(Waiting(later, portal))
+        later = later.with_options(**every_call)
         return Checked(Waiting(AsyncToolkit(later, **settings), portal))
 
     yield make

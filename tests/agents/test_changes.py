@@ -1,6 +1,7 @@
 """An agent changes a booking, and books a journey of two crossings."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from ferry_sdk import Ticket, TicketPassenger, Traveller, orders
 from ferry_sdk.agents.policy.changes import _party
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, result_of, runner_of
 from tests.support.effects import effects
+from tests.support.hold import Hold
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
@@ -378,6 +380,40 @@ def test_a_change_that_failed_may_be_repeated(changing, ferry_sandbox, journal):
     toolkit.fail("bookings_change", "not_changed", **wanted)
     assert toolkit.unresolved == ()
     assert toolkit.do("bookings_change", **wanted)["state"] == "confirmed"
+
+
+@pytest.mark.usefixtures("look_once")
+def test_change_not_made_settles_no_other_write(changing, ferry_sandbox, journal):
+    client = {"journal": journal, "deadline": 5, "correlation_id": "agent-7"}
+    toolkit = changing(client=client)
+    wanted, booking = wish(toolkit), another_booking(toolkit)
+    for name in ("bookings.confirm", "bookings.create"):
+        ferry_sandbox.faults.add("cut_before", name)
+    toolkit.fail("bookings_create", *UNKNOWN, **booking)
+    toolkit.fail("bookings_change", *UNKNOWN, **wanted)
+    (entry,) = journal.entries(state="unknown", operation="bookings.confirm")
+    journal.settle(entry, happened=False)
+    toolkit.fail("bookings_change", "not_changed", **wanted)
+    assert [write.tool for write in toolkit.unresolved] == ["bookings_create"]
+    toolkit.fail("bookings_create", "outcome_unknown", **booking)
+
+
+def test_half_change_that_is_not_recorded_is_unknown(changing, ferry_sandbox, tmp_path):
+    state = tmp_path / "state.db"
+    toolkit = changing(state=state)
+    wanted = wish(toolkit)
+    ferry_sandbox.faults.add("refused", "bookings.cancel")
+    hold = Hold(ferry_sandbox, "bookings.cancel", replies=True)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(toolkit.call, "bookings_change", wanted)
+        while not hold.held:
+            time.sleep(0.01)
+        state.chmod(0o644)  # the file is not used while others can read it
+        hold.release()
+        assert (answer.result()["status"], effects(ferry_sandbox)[-1]) == (
+            "unknown",
+            "bookings.confirm",
+        )
 
 
 @pytest.fixture

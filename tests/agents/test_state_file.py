@@ -376,6 +376,25 @@ def test_a_file_closed_meanwhile_leaves_a_write_unknown(again, ferry_sandbox, pa
     assert toolkit.fail("bookings_create", "under_way", **asked)
 
 
+def test_recovered_write_that_is_not_recorded_is_unknown(again, ferry_sandbox, path):
+    toolkit = again()
+    named = {"booking_id": toolkit.book()["booking_id"]}
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
+    toolkit.fail("bookings_confirm", "outcome_unknown", "unknown", **named)
+    ferry_sandbox.faults.clear()
+    hold = Hold(ferry_sandbox, "bookings.get", replies=True)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(toolkit.call, "bookings_confirm", named)
+        while not hold.held:
+            time.sleep(0.01)
+        path.chmod(0o644)
+        hold.release()
+        assert answer.result()["status"] == "unknown"
+    path.chmod(0o600)
+    toolkit.do("bookings_confirm", **named)
+
+
 def start_writer(sandbox, path, limit, orders, *more):
     options = [sandbox.base_url, sandbox.token, str(path), limit, orders, *more]
     pipe = subprocess.PIPE

@@ -84,7 +84,8 @@ class ToolCall:
     """The state of a tool call in progress. Most fields are those of its `AuditRecord`.
 
     Attributes:
-        is_sent: Whether the client was asked to send the write, and did not report that it failed.
+        is_sent: Whether the client was asked to send the write and did not report that it failed,
+            or has read that an earlier call made it.
         approver_error: What the caller's `approve` raised; it is raised to the caller.
         started: When the call began, on the monotonic clock.
     """
@@ -111,12 +112,13 @@ class ToolCall:
         """Log the answered call, and hand its record to the caller's `audit`, if there is one."""
         status = answer["status"]
         answer_error = answer.get("error", {})
+        outcome = "done" if status == "done" else "not_sent"
         entry = AuditRecord(
             at=datetime.now(UTC),
             tool=self.tool,
             status=status,
             code=answer_error.get("code"),
-            outcome=answer_error.get("outcome", "done" if status == "done" else "not_sent"),
+            outcome=answer_error.get("outcome", outcome),
             subject=dict(self.subject),
             approval=self.approval,
             amount=self.amount,

@@ -164,6 +164,7 @@ class Duplicates:
                 raise RefusedError("under_way")
 
             done = self._completed.get(key)
+            # A booking that a person has settled has no choice on record.
             if done is not None and done.choice not in {"", choice}:
                 raise RefusedError("booked_otherwise", done.choice, choice, result=done.result)
             if done is not None:
@@ -271,11 +272,19 @@ class Duplicates:
                 raise InvalidInputError("no unresolved write has this id", field="correlation_id")
 
             for key, unknown in settled.items():
-                is_create = unknown.write.tool == "bookings_create"
-                if unknown.hold is not None and (is_create or not happened):
+                if not happened:
+                    self.rule_out(key)
+                    continue
+                if unknown.hold is not None and unknown.write.tool == "bookings_create":
                     self._release(unknown.hold)
+                self.complete(key, CompletedWrite(None, unknown.write.booking_id))
 
-                if happened:
-                    self.complete(key, CompletedWrite(None, unknown.write.booking_id))
-                else:
-                    del self._unknown[key]
+    def rule_out(self, key: str) -> None:
+        """Record that a write that may have happened did not: it may be made again.
+
+        Its correlation id does not do in place of the key, because other writes may have the same.
+        """
+        with self._state.transaction():
+            unknown = self._unknown.pop(key, None)
+            if unknown is not None and unknown.hold is not None:
+                self._release(unknown.hold)

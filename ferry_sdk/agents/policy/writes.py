@@ -175,13 +175,23 @@ class Writes:
 
     def _send(self, registered: Registered, plan: WritePlan, hold: Hold) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
-        call, write = registered.call, registered.write
+        call = registered.call
         result: Any = None
+        half_done: OrderError | None = None
         try:
-            result = yield Invoke(registered.operation, plan.arguments)
+            try:
+                result = yield Invoke(registered.operation, plan.arguments)
+            except OrderError as error:
+                if not _has_new_booking(error):
+                    raise
+                half_done = error
+                result = error.order
+
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                notes = write.conclude(plan, hold, result)
+                notes = registered.write.conclude(plan, hold, result)
+                if half_done is not None:
+                    return self._half_change(registered, half_done)
                 return self._complete(registered, result, notes)
         except FerryError as error:
             # With a result, the write was done, and its record failed.
@@ -190,13 +200,6 @@ class Writes:
                 return unknown_answer(call.correlation_id, booking_id)
 
             call.is_sent = False
-            # The new booking was made, and the old one stands: that is a result.
-            if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
-                order: Any = error.order
-                with self._store.transaction():
-                    write.conclude(plan, hold, order)
-                return self._half_change(registered, error)
-
             self.duplicates.abandon(registered.identity.key)
             if isinstance(error, OrderError):
                 raise error.cause from None
@@ -237,7 +240,8 @@ class Writes:
     ) -> str | None:
         """Register a write that may have happened, and return the booking that its reply named."""
         call = registered.call
-        entry_id = booking_id = None
+        entry_id: str | None = None
+        booking_id: str | None = None
         if error is not None:
             call.correlation_id = error.correlation_id or call.correlation_id
         if isinstance(error, OutcomeUnknownError):
@@ -258,8 +262,8 @@ class Writes:
 
         A change goes on, within the limits that were approved: its order is resumed.
         """
-        write, identity = registered.write, registered.identity
-        correlation_id = earlier.write.correlation_id
+        write = registered.write
+        identity = registered.identity
         half_done: OrderError | None = None
         result: Any
         effect = Invoke("recover", {"error": earlier.error})
@@ -272,13 +276,16 @@ class Writes:
         except FerryError as error:
             registered.call.is_sent = False
             if not isinstance(error, OrderError) or error.outcome == "unknown":
-                raise repeated_unknown(correlation_id, earlier.write.booking_id) from None
-            if error.order.parts[0].state == "cancelled":  # the booking was not changed
-                self.duplicates.settle(correlation_id, happened=False)
+                unresolved = earlier.write
+                raise repeated_unknown(unresolved.correlation_id, unresolved.booking_id) from None
+            if not _has_new_booking(error):
+                self.duplicates.rule_out(identity.key)
                 raise RefusedError("not_changed") from None
             result = error.order
             half_done = error
 
+        # The write was done. If its record fails, the answer does not say that nothing was sent.
+        registered.call.is_sent = True
         with self._store.transaction():
             if isinstance(write, Replace):
                 write.count(earlier.hold, identity.choice, result)
@@ -290,3 +297,8 @@ class Writes:
                 approved_price = earlier.write.amount, earlier.write.currency
                 notes = write.count(earlier.hold, approved_price, result)
             return self._complete(registered, result, notes)
+
+
+def _has_new_booking(error: OrderError) -> bool:
+    """Return whether a change has certainly made its new booking, and the old one stands, too."""
+    return error.outcome != "unknown" and error.order.parts[0].state != "cancelled"
