@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from ferry_sdk import AsyncFerry, Ferry, Rate, Timeout
-from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.policy.audit_file import AuditFile
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.support.blocks import ROOT, fits, python

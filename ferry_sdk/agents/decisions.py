@@ -156,7 +156,10 @@ class ToolRunner:
             self._under_way.discard(call)
 
     def _handle_errors(self, call: ToolCall, flow: PreviewFlow) -> PreviewFlow:
-        """Turn every error into an answer, except what the caller's `approve` raises."""
+        """Turn every error into an answer, except what the caller's `approve` raises.
+
+        The approvers of the MCP server raise `RefusedError`, which is an answer, too.
+        """
         try:
             return (yield from flow)
         except RefusedError as refusal:

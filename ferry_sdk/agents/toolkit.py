@@ -119,7 +119,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                     # > tickets_pdf
             ```
         """
-        return definitions_of(self, "code" if self._runner.approve is None else "person")
+        approver: Approver = "code" if self._runner.approve is None else "person"
+        return definitions_of(self, approver)
 
     def openai(
         self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
@@ -146,11 +147,13 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         functions: list[dict[str, Any]] = []
         for tool in self.definitions():
             schema = tool.input_schema
+            if strict:
+                schema = strict_schema(schema)
             functions.append(
                 {
                     "name": tool.name,
                     "description": tool.description,
-                    "parameters": strict_schema(schema) if strict else schema,
+                    "parameters": schema,
                     "strict": strict,
                 }
             )

@@ -7,7 +7,7 @@ import pytest
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.policy.audit import AuditRecord
-from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.policy.audit_file import AuditFile
 
 
 def record(tool):

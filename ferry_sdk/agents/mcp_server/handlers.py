@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -137,24 +137,29 @@ class _RequestHandler:
         self._reader = reader_of(toolkit)
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
-        match self._writes.way(context):
-            case "code":
-                return ListToolsResult(tools=[*map(_tool_of, self._toolkit.definitions())])
-            case "card":
-                return ListToolsResult(tools=[*self._tools_with_cards()])
-            case _:
-                definitions = definitions_of(self._toolkit, "person")
-                return ListToolsResult(tools=[*map(_tool_of, definitions)])
+        way = self._writes.way(context)
+        if way == "card":
+            return ListToolsResult(tools=self._tools_with_cards())
 
-    def _tools_with_cards(self) -> Iterator[Tool]:
-        """Yield the tools; if there are writes, the one that the card's page calls, too."""
+        definitions = definitions_of(self._toolkit, "person")
+        if way == "code":
+            definitions = self._toolkit.definitions()
+        return ListToolsResult(tools=[_tool_of(definition) for definition in definitions])
+
+    def _tools_with_cards(self) -> list[Tool]:
+        """Return the tools; if there are writes, the one that the card's page calls, too."""
+        tools: list[Tool] = []
         has_writes = False
         for definition in definitions_of(self._toolkit, "card"):
             tool = _tool_of(definition)
-            has_writes |= not definition.read_only
-            yield tool if definition.read_only else with_card(tool)
+            if not definition.read_only:
+                tool = with_card(tool)
+                has_writes = True
+            tools.append(tool)
+
         if has_writes:
-            yield answer_tool()
+            tools.append(answer_tool())
+        return tools
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -210,13 +215,14 @@ class _RequestHandler:
             raise MCPError(code, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
         return ReadResourceResult(
-            contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)]
+            contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
         )
 
     async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
         """List the prompt for a booking, if bookings are offered."""
         offered = {tool.name for tool in definitions_of(self._toolkit, "person")}
-        return ListPromptsResult(prompts=[_PROMPT] if _CREATE_TOOL in offered else [])
+        prompts = [_PROMPT] if _CREATE_TOOL in offered else []
+        return ListPromptsResult(prompts=prompts)
 
     async def get_prompt(
         self, _context: Context, params: GetPromptRequestParams
@@ -245,9 +251,11 @@ async def _report_progress(context: Context, tool: str, wait: object) -> None:
     The host gets the reports if it has sent a token for them.
     """
     if tool == _TRIPS_TOOL:
-        longest, text = SECONDS, "Asking the ferry companies"
+        longest = SECONDS
+        text = "Asking the ferry companies"
     elif tool == _BOOKING_TOOL and isinstance(wait, int):
-        longest, text = float(wait), "Waiting for the tickets"
+        longest = float(wait)
+        text = "Waiting for the tickets"
     else:
         return
 
@@ -268,13 +276,15 @@ def _tool_of(definition: ToolDefinition[Any]) -> Tool:
     return tool
 
 
-async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Hide the text of an unexpected exception from the host, as it may hold secrets.
-
-    No list has a second page, so every cursor is an invalid one.
-    """
+async def _refuse_cursors(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Refuse a request for the next page of a list: no list has a second page."""
     if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
         raise MCPError(INVALID_PARAMS, "Unknown cursor")
+    return await call_next(ctx)
+
+
+async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
@@ -310,5 +320,5 @@ def make_server(toolkit: AsyncToolkit, approval: ApprovalWay) -> Server[Any]:
     )
     if writes.may_show_cards:
         server.extensions[EXTENSION] = {}
-    server.middleware.append(_hide_error_details)
+    server.middleware.extend([_refuse_cursors, _hide_error_details])
     return server

@@ -128,25 +128,35 @@ async def serve_http(
     )
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
+    # uvicorn sets signal handlers of its own, which would end the process by the signal. Those of
+    # this function replace them, so they are set later.
     while not server.started and not serving.done():  # noqa: ASYNC110 -- uvicorn has no event for it
         await asyncio.sleep(0.01)
 
-    ending: list[asyncio.Task[None]] = []
+    ending: asyncio.Task[None] | None = None
 
     def shut_down() -> None:
-        server.force_exit = bool(ending)  # the second signal
+        nonlocal ending
         server.should_exit = True
-        ending.append(asyncio.create_task(end_after_writes()))
+        if ending is None:
+            ending = asyncio.create_task(end_after_writes())
+        else:  # the second signal
+            server.force_exit = True
 
     async def end_after_writes() -> None:
         await wait_for_writes(toolkit, _GRACE)
         server.force_exit = True
 
-    # uvicorn has handlers of its own, which would end the process by the signal.
     with handled_signals(shut_down):
-        host, port = listener.getsockname()[:2]
-        logger.info("serving at http://%s:%d%s", f"[{host}]" if ":" in host else host, port, _PATH)
+        logger.info("serving at %s", _url_of(listener))
         await serving
+
+
+def _url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    if ":" in host:  # an address of IPv6
+        host = f"[{host}]"
+    return f"http://{host}:{port}{_PATH}"
 
 
 def application(
@@ -166,7 +176,7 @@ def application(
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     if names is not None:
-        origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
+        origins = [*(f"http://{name}" for name in names), *(f"https://{name}" for name in names)]
         security = TransportSecuritySettings(
             allowed_hosts=[*names, *(f"{name}:*" for name in names)],
             allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],

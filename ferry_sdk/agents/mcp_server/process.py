@@ -18,7 +18,7 @@ from ferry_sdk.agents.mcp_server.http import HttpAddress, serve_http
 from ferry_sdk.agents.mcp_server.stderr_log import log_to_stderr
 from ferry_sdk.agents.mcp_server.stdio import is_host_gone, serve_stdio
 from ferry_sdk.agents.policy.approval import ApprovalWay
-from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.policy.audit_file import AuditFile
 from ferry_sdk.agents.policy.trip_answers import Handles
 from ferry_sdk.agents.secret import check_secret
 from ferry_sdk.agents.toolkit import AsyncToolkit

@@ -1,4 +1,17 @@
-"""The questions that hosts carry to a person and back, in a form or a card."""
+"""The questions that hosts carry to a person and back, in a form or a card.
+
+Two texts bind an answer to its question:
+
+- `Questions.keep` returns a random text, which the host sends back with the answer. It is used up
+  by the first call that brings it, and counts for the same tool with the same arguments only, until
+  the request expires.
+- `Questions.box` names the checkbox after the request, with its price. So an answer to a question
+  about another price names another box. After an approval the same question gets another box.
+
+For example, `keep` returns ``x7Qk...`` for ``bookings_confirm`` of ``b-1``. If the host sends it
+back with a call of ``bookings_confirm`` of ``b-2``, or a second time, `take` returns False, and the
+person is asked about that call.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +30,7 @@ _ONE_TURN: Final = 10.0
 
 
 class Questions:
-    """The questions that were asked, by the text that the host sends back with an answer.
-
-    That text is random. An answer counts once, for the same tool with the same arguments, until the
-    request expires. A `state` in a file lets another process take the answer.
-
-    For example, `keep` returns ``x7Qk...`` for ``bookings_confirm`` of ``b-1``. If the host sends
-    it back with a call of ``bookings_confirm`` of ``b-2``, or a second time, `take` returns False,
-    and the person is asked about that call.
-    """
+    """The questions that were asked; a `state` in a file lets another process take the answer."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -35,8 +40,9 @@ class Questions:
     def box(self, request: ApprovalRequest) -> str:
         """Return the name of the checkbox, which is equal for equal questions.
 
-        After an approval the same question gets another name, so that an answer counts once. The
-        state's key makes the answer useless to another server, which may have another price.
+        After an approval the same question gets another name: hosts that record an answer, and give
+        it again to an equal question, approve nothing with it. The state's key makes the answer
+        useless to another server, which may have another price.
         """
         agreed = self._agreed.get(self._state.fingerprint(request.digest), 0)
         return f"approve_{self._state.fingerprint(request.digest, agreed)[:16]}"
@@ -60,8 +66,12 @@ class Questions:
         A model may make the same call twice in one turn; a person is asked once.
         """
         call = self._state.fingerprint(tool, arguments)
-        recent = time.time() + VALID_FOR - _ONE_TURN
-        return any(asked == call and until > recent for asked, until in self._pending.values())
+        now = time.time()
+        for asked, until in self._pending.values():
+            asked_at = until - VALID_FOR
+            if asked == call and now - asked_at < _ONE_TURN:
+                return True
+        return False
 
     def take(self, sent: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
         """Return True if the text was sent with a question about this call, and use it up."""

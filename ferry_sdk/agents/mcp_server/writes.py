@@ -81,7 +81,8 @@ class WriteCalls:
 
     async def call(self, context: Context, params: CallToolRequestParams) -> _Result:
         """Answer a call: with what has come of it, or with a question for a person."""
-        tool, arguments = params.name, params.arguments or {}
+        tool = params.name
+        arguments = params.arguments or {}
         match self.way(context):
             case "card":
                 return await self._show_first_card(tool, arguments)

@@ -301,9 +301,9 @@ def _next_step(error: FerryError) -> str:
 
     status = error.status_code if isinstance(error, APIError) else 0
     for kind in type(error).__mro__:
-        for step in (_AFTER_STATUSES.get((kind, status)), _AFTER_ERRORS.get(kind)):
-            if step is not None:
-                return step
+        step = _AFTER_STATUSES.get((kind, status)) or _AFTER_ERRORS.get(kind)
+        if step is not None:
+            return step
     raise LookupError(f"no next step after {type(error).__name__}")
 
 

@@ -122,17 +122,27 @@ class Budget:
         Raises:
             RefusedError: The amount exceeds the limit for one booking, or the total its limit.
         """
-        most = None if self._per_booking is None else self._per_booking.get(currency)
-        if self._per_booking is not None and (most is None or amount > most):
-            raise _limit_error("per_booking", self._per_booking, amount, currency)
+        if self._per_booking is not None:
+            most = self._per_booking.get(currency)
+            if most is None or amount > most:
+                raise _limit_error(
+                    "per_booking", self._per_booking, amount=amount, currency=currency
+                )
 
         with self._state.transaction():
             before = self._held.get(key)
-            total = exact_sum([amount, *self._spent(currency, except_for=key)])
-            limit = None if self._spend is None else self._spend.get(currency)
-            if self._spend is not None and (limit is None or total > limit):
-                spent = exact_sum(self._spent(currency))
-                raise _limit_error("spend_limit", self._spend, amount, currency, spent=str(spent))
+            if self._spend is not None:
+                limit = self._spend.get(currency)
+                total = exact_sum([amount, *self._spent(currency, except_for=key)])
+                if limit is None or total > limit:
+                    spent = exact_sum(self._spent(currency))
+                    raise _limit_error(
+                        "spend_limit",
+                        self._spend,
+                        amount=amount,
+                        currency=currency,
+                        spent=str(spent),
+                    )
 
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
@@ -220,17 +230,18 @@ class Budget:
         """
         with self._state.transaction():
             key = _PenaltyKey(booking_id, subject)
-            kept = exact_sum(self._kept_beside(key, currency))
-            limit = None if self._penalty is None else self._penalty.get(currency)
-            if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
-                raise _limit_error(
-                    "penalty_limit",
-                    self._penalty,
-                    penalty,
-                    currency,
-                    penalty=str(penalty),
-                    kept=str(kept),
-                )
+            if self._penalty is not None:
+                limit = self._penalty.get(currency)
+                kept = exact_sum(self._kept_beside(key, currency))
+                if limit is None or exact_sum((kept, penalty)) > limit:
+                    raise _limit_error(
+                        "penalty_limit",
+                        self._penalty,
+                        amount=penalty,
+                        currency=currency,
+                        penalty=str(penalty),
+                        kept=str(kept),
+                    )
 
             before = self._kept.get(key.text)
             self._kept[key.text] = max(penalty, Decimal(0)), currency
@@ -252,9 +263,17 @@ def _limit(limits: Mapping[str, Decimal], currency: str) -> str:
 
 
 def _limit_error(
-    code: str, limits: Mapping[str, Decimal], amount: Decimal, currency: str, **amounts: str
+    code: str, limits: Mapping[str, Decimal], *, amount: Decimal, currency: str, **amounts: str
 ) -> RefusedError:
-    """Return the refusal of an amount above its limit, or without a limit in its currency."""
+    """Return the refusal of an amount above its limit, or without a limit in its currency.
+
+    Args:
+        code: The limit, which is also the code of the answer.
+        limits: Its amounts, by currency.
+        amount: What exceeds it.
+        currency: The currency of `amount`.
+        amounts: Further amounts that the answer names, such as what is spent.
+    """
     details = {"limit": str(limits.get(currency, 0)), **amounts, "currency": currency}
     if currency in limits:
         return RefusedError(code, amount, currency, **details)

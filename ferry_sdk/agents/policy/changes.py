@@ -62,10 +62,6 @@ class _Change:
             target_id=record.booking_id or some_id,
         )
 
-    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
-        """Return the notes of the answer."""
-        return []
-
     def _record(self, some_id: str) -> KnownRecord:
         record = self._state.known_ids.record(self._subject, some_id)
         return require(record, f"the {self._what}", self._subject)
@@ -91,14 +87,16 @@ class Confirm(_Change):
         if _CONFIRMED.is_confirmed_by(booking):
             raise RefusedError("already_paid")
 
-        total, currency = booking.total_price, booking.currency
+        total = booking.total_price
+        currency = booking.currency
         price = money(total, currency)
         details = {"field": "expect_total", "found": format_amount(total), "currency": currency}
         if values.get("expect_total") not in {None, total}:
             raise RefusedError("costs", price, **details)
 
         approved = self._state.budget.approved.get(booking_id, (total, currency))
-        is_dearer = total > approved[0] or currency != approved[1]
+        approved_total, approved_currency = approved
+        is_dearer = total > approved_total or currency != approved_currency
 
         def count() -> Hold:
             # The limit comes first: an agent is not told to ask about a price that is refused.
@@ -119,7 +117,7 @@ class Confirm(_Change):
             costs={"Price": price},
         )
 
-    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, _plan: WritePlan, _hold: Hold, _result: Any) -> list[str]:  # noqa: ANN401 -- of any write
         """Return a note of what comes next: the reply does not say whether tickets are issued."""
         return [TEXTS["tickets_next"]]
 
@@ -141,14 +139,15 @@ class Cancel(_Change):
             if may_be_done(refusal):  # a service may name no fee of what is cancelled
                 yield from self._read_open(some_id)
             raise
-        # It may be the status of a booking's ticket.
+        # It may be the status of one ticket of a booking, so the booking itself is read.
         if fee.ticket_status in {_CANCELLED.tickets, _LAPSED.tickets, TicketStatus.PENDING}:
             record = yield from self._read_open(some_id)
             if is_being_issued(record):
                 step = TEXTS["being_issued"]
                 raise RefusedError("being_issued", next_step=step, retry_after=ASK_AGAIN)
 
-        penalty, currency = fee.penalty_amount, fee.currency
+        penalty = fee.penalty_amount
+        currency = fee.currency
         if penalty > values.get("max_penalty", penalty):
             details = {"penalty": format_amount(penalty), "currency": currency}
             cost = money(penalty, currency)
@@ -157,7 +156,8 @@ class Cancel(_Change):
         known = self._record(some_id)
         booking_id = some_id if self._subject == "booking_id" else known.booking_id
         guards = {"max_penalty": penalty, "min_refund": fee.refund_amount, "currency": currency}
-        kept, refund = money(penalty, currency), money(fee.refund_amount, currency)
+        kept = money(penalty, currency)
+        refund = money(fee.refund_amount, currency)
         return WritePlan(
             arguments={**values, **guards},
             summary=f"Cancel {known.description}: {kept} is kept, {refund} is paid back",
@@ -173,7 +173,7 @@ class Cancel(_Change):
             costs={"Kept": kept, "Paid back": refund},
         )
 
-    def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, _hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- of any write
         """Return a note if the refund is less than previewed."""
         if not isinstance(result, BookingCancellation):
             return []
@@ -248,7 +248,7 @@ class Replace(Cancel):
             costs={**new.costs, **old.costs},
         )
 
-    def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+    def conclude(self, plan: WritePlan, hold: Hold, result: Any) -> list[str]:  # noqa: ANN401 -- of any write
         """Count the new booking, and remember it like one that `Create` made."""
         self.count(hold, self._new.describe(plan.arguments), result)
         new_identity = self._new.identity(plan.arguments)

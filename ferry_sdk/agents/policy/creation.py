@@ -78,7 +78,10 @@ class Create:
 
         vehicle: Vehicle | None = values.get("vehicle")
         texts = [f"{quote(choice.tariff.type)}, {quote(choice.place.name)}" for choice in chosen]
-        texts.append("no vehicle" if vehicle is None else f"the vehicle {quote(vehicle.code)}")
+        if vehicle is None:
+            texts.append("no vehicle")
+        else:
+            texts.append(f"the vehicle {quote(vehicle.code)}")
         return Identity(key=key, subject=subject, target_id=key, choice="; ".join(texts))
 
     def plan(
@@ -92,7 +95,8 @@ class Create:
         passengers: list[Traveller] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
         searched_codes = {choice.shown.vehicle_code or "" for choice in chosen}
-        if any((code == "") != (vehicle is None) for code in searched_codes):
+        has_vehicle = vehicle is not None
+        if any(bool(code) != has_vehicle for code in searched_codes):
             raise RefusedError("vehicle_or_none", field="vehicle")
         if vehicle is not None:
             searched_vehicle = yield from _searched_vehicle(vehicle, searched_codes)

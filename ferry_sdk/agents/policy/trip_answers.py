@@ -51,7 +51,9 @@ _HALF_A_DAY: Final = 12 * 3600.0
 _MAX_LENGTH: Final = 60
 _MAX_NOTE: Final = 300
 _WHOLE_NAME: Final = 1.0
+"""The score of a vehicle whose whole name, or code, is the text."""
 _PART_OF_A_NAME: Final = 0.9
+"""The score of a vehicle whose name has the text as some of its words."""
 
 DAYS: Final = ("on", "back", "out_at", "ret_at")
 """The arguments that are days of travel."""

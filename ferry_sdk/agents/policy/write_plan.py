@@ -36,7 +36,8 @@ class ToolkitState:
 
     def remember(self, result: object, values: Mapping[str, Any], view: JsonValue = None) -> None:
         """Remember the ids shown. Allow a booking that no longer exists to be made again."""
-        self.known_ids.remember(result, values, view if isinstance(view, dict) else None)
+        shown = view if isinstance(view, dict) else None
+        self.known_ids.remember(result, values, shown)
 
         booking = self.known_ids.booking_of(getattr(result, "ticket_id", ""))
         ended_booking = self.budget.give_back(result, booking)

@@ -159,14 +159,15 @@ class Tool:
     def _schemas(self, approver: Approver) -> tuple[Schema, Schema]:
         """Return the schemas of the arguments and of the answer."""
         result = self._row.result or schema_of(self._record)
-        answers_first = approver != "person" and not self.is_read
-        answer = ANSWER_WITH_APPROVAL if answers_first else ANSWER
-        has_code = approver == "code" and not self.is_read
-        return arguments_schema(self._model(has_code)), with_property(answer, "result", result)
+        # A person who is asked in the middle of the call needs no answer before that of the write.
+        shows_request = approver != "person" and not self.is_read
+        answer = ANSWER_WITH_APPROVAL if shows_request else ANSWER
+        model = self._model(has_code=approver == "code" and not self.is_read)
+        return arguments_schema(model), with_property(answer, "result", result)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
-        validated = read_arguments(self._model(not self.is_read), arguments)
+        validated = read_arguments(self._model(has_code=not self.is_read), arguments)
         values = {name: value for name, value in validated if name in validated.model_fields_set}
         ours = {name: values.pop(name) for name in TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
@@ -181,7 +182,8 @@ class Tool:
         return record
 
     @cache  # noqa: B019 -- the same
-    def _model(self, has_code: bool) -> type[BaseModel]:  # noqa: FBT001 -- the same
+    def _model(self, *, has_code: bool) -> type[BaseModel]:
+        """Return the model of the arguments, with a confirmation code if it may have one."""
         more: list[str] = []
         if get_origin(self._record) is Records:
             more.append("contains")

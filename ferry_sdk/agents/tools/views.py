@@ -41,6 +41,7 @@ _NEVER: Final = frozenset({"qr_code"})
 _MAX_LENGTH: Final = 200
 _MAX_LENGTH_IN_FULL: Final = 2_000
 _PUNCTUATION: Final = 8
+"""Characters that JSON adds to a name and a value: quotes, a colon, a comma and spaces, about."""
 _MAX_SIZE: Final = 150_000
 """Approximate characters of a whole result; hosts cut what is longer."""
 _MAX_DEPTH: Final = 20
