@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, Plan, all_answers
@@ -38,6 +37,7 @@ MOST_READS: Final = 50
 """How many bookings are read, unless the user sets another number."""
 
 _CHUNK: Final = 16
+"""How many bookings are read at the same time."""
 _OF_EVERY_READ: Final = (AuthenticationError, PermissionDeniedError, ConfigurationError)
 """The errors that all other reads would meet as well."""
 
@@ -86,17 +86,18 @@ def _read_chunk(ferry: Ferry, ids: Sequence[str]) -> Plan[list[BookingAnswer]]:
 
 def matches(booking: Booking, text: str) -> bool:
     """Return whether a reference, a ticket number or a traveller's name is what a text means."""
-    wanted = [fold(spelling).split() for spelling in _spellings(text)]
-    names = [
-        f"{traveller.first_name} {traveller.last_name}"
-        for ticket in booking.tickets
-        for traveller in ticket.passengers
-    ]
-    numbers = _numbers_of(booking)
-    if any(_has_digits(number, text) for number in numbers):
+    texts = _numbers_of(booking)
+    if any(_has_digits(number, text) for number in texts):
         return True
-    spellings = chain.from_iterable(_spellings(each) for each in (*numbers, *names))
-    return any(_has_words(each, start) for each, start in product(spellings, wanted))
+
+    for ticket in booking.tickets:
+        texts += [f"{who.first_name} {who.last_name}" for who in ticket.passengers]
+    wanted = [fold(spelling).split() for spelling in _spellings(text)]
+    for each in texts:
+        for spelling in _spellings(each):
+            if any(_has_words(spelling, words) for words in wanted):
+                return True
+    return False
 
 
 def _spellings(text: str) -> set[str]:
@@ -119,7 +120,11 @@ def _has_words(name: str, wanted: Sequence[str]) -> bool:
     if "".join(words).startswith("".join(wanted)):  # CTN0001 is CTN-0001
         return True
     words += [fold(part).replace(" ", "") for part in name.split()]  # obrien is O'Brien
-    return all(any(word.startswith(start) for word in words) for start in wanted)
+
+    def begins_a_word(start: str) -> bool:
+        return any(word.startswith(start) for word in words)
+
+    return all(begins_a_word(start) for start in wanted)
 
 
 def has_number(booking: Booking, text: str) -> bool:

@@ -77,7 +77,8 @@ def book(
             ask_about_unresolved(record, "Book all the same?", yes=yes)
         request, choices = make_request(ferry)
         print_summary(request, choices)
-        ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
+        question = "Book both?" if len(choices) > 1 else "Book it?"
+        ask_consent(question, yes=yes)
 
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):

@@ -60,9 +60,10 @@ def calendar(
 
 def _document(prices: PriceCalendar) -> dict[str, object]:
     """Return the JSON document of a calendar."""
+    cheapest = None if prices.cheapest is None else prices.cheapest.day.isoformat()
     return {
         "days": [_day_members(day) for day in prices.values()],
-        "cheapest": prices.cheapest and prices.cheapest.day.isoformat(),
+        "cheapest": cheapest,
         "report": report_members(prices.report),
     }
 

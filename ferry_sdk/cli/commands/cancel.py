@@ -123,7 +123,6 @@ def _print_result(
     if fee is None:
         document["already_done"] = True
         details = [("status", "already cancelled")]
-
     else:
         document["fee"] = fee.model_dump(mode="json")
         refund = getattr(result, "refund_amount", None)  # of a booking only

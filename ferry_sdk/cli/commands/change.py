@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -267,16 +267,18 @@ def _other_travellers(old: Booking, request: BookingRequest) -> str:
 
 def _is_same_sailing(old: Booking, choices: Sequence[Choice]) -> bool:
     """Return whether what was chosen leaves when the old booking does, between the same ports."""
-    chosen = [
-        (way.depart_name, way.arrive_name, way.depart_at)
-        for choice in choices
-        for way in ways_of(choice.trip)
-    ]
-    booked = [
-        (journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
-        for ticket in _standing(old)
-        for journey in _journeys(ticket)
-    ]
+    chosen: list[tuple[str, str, datetime]] = []
+    for choice in choices:
+        chosen += [
+            (way.depart_name, way.arrive_name, way.depart_at) for way in ways_of(choice.trip)
+        ]
+
+    booked: list[tuple[str, str, datetime | str]] = []
+    for ticket in _standing(old):
+        booked += [
+            (journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
+            for journey in _journeys(ticket)
+        ]
     return chosen != [] and chosen == booked
 
 

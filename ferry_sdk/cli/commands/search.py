@@ -26,6 +26,7 @@ from ferry_sdk.cli.trips.searches import (
 )
 from ferry_sdk.cli.trips.trip_table import print_trips
 from ferry_sdk.client import Ferry
+from ferry_sdk.models.availability import Availability
 from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.planning.trips import TripSearch, ways_of
 from ferry_sdk.resources.bodies import passengers_on
@@ -117,7 +118,9 @@ def _document(wanted: Search, results: TripSearch | ConnectionSearch) -> dict[st
     if isinstance(results, ConnectionSearch):
         members["itineraries"] = [itinerary_members(itinerary) for itinerary in results]
     else:
-        ways = {way.id: way for trip in results for way in ways_of(trip)}
+        ways: dict[str, Availability] = {}  # each once, because trips share sailings
+        for trip in results:
+            ways |= {way.id: way for way in ways_of(trip)}
         members["trips"] = [trip_members(trip) for trip in results]
         members["sailings"] = [way.model_dump(mode="json") for way in ways.values()]
     members["report"] = report_members(results.report)

@@ -187,11 +187,9 @@ def details_of(record: Booking | Ticket) -> Details:
 
 def names_of(tickets: Sequence[Ticket]) -> list[str]:
     """Return the names of the travellers, each once."""
-    names = [
-        f"{traveller.first_name} {traveller.last_name}"
-        for ticket in tickets
-        for traveller in ticket.passengers
-    ]
+    names: list[str] = []
+    for ticket in tickets:
+        names += [f"{who.first_name} {who.last_name}" for who in ticket.passengers]
     return [*dict.fromkeys(names)]
 
 

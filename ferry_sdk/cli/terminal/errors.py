@@ -1,4 +1,16 @@
-"""Errors of the commands: messages, hints and exit codes."""
+"""Errors of the commands: messages, hints and exit codes.
+
+`report_errors` wraps every command. It makes a `CommandError` of what the command raises, prints
+it as text or as JSON, and exits with its code. For example, `ferry show b-1` raises a
+`NotFoundError`:
+
+1. `exit_code_of` returns `Exit.REJECTED`, by the error's `outcome`.
+2. `_hint` finds the first row of `_HINTS` that fits: "expected an id, not a reference ...".
+3. `error_fields` returns what programs get, such as the id of the request.
+
+A write that may have happened has a hint of its own, `_hint_at_unknown`, which says what resolves
+it. An interruption is one if its error says so: `_interruption`.
+"""
 
 from __future__ import annotations
 

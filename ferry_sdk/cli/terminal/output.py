@@ -3,11 +3,14 @@
 With `--json`, a command prints one JSON document. Records are complete, and money is a string.
 These are its members, by command:
 
-- `search`: `search` (the parameters, as an order file takes them), `trips`, `sailings`, `report`.
-- `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings`,
-  `unreadable`, numbers both), `cheapest` (a day or null), `report`.
-- `book`, `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking
-  also `cancellation`, what was kept and refunded.
+- `search`: `search` (the parameters, as an order file takes them), `trips`, `sailings`, `report`;
+  with `--changes 1`, `itineraries` in place of `trips` and `sailings`.
+- `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings` and
+  `unreadable`, which are numbers), `cheapest` (a day or null), `report`.
+- `scan`: `folder`, `report`.
+- `book`: `booking`; with `--changes 1`, `order` as in `change`.
+- `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking also
+  `cancellation`, what was kept and refunded.
 - `find`: `bookings` as in `show`, those in force first, each newest first; `read`, how many were
   read; `has_more`, whether the journal has more of them; `unread`, those that could not be read:
   `booking_id`, `error`.
@@ -16,6 +19,7 @@ These are its members, by command:
 - `change`: `order`: `id`, `kind`, `state`, `parts`, the new booking first; `booking`, the new one;
   `cancellation`, what was kept and refunded of the old one; the last two are null if they could
   not be read afterwards.
+- `orders show`, `resume`: `order` as in `change`. `orders list`: `orders`, a list of these.
 - `voucher`: `voucher`: `ticket_id`, `path`, `bytes`.
 - `reconcile`: `reconciliation`: `paid_not_issued`, `issued_not_paid`, `refunded_short`,
   `total_differs`, `not_known`, lists of `booking_id`, `expected`, `found`, `currency`, `stage`,
@@ -26,16 +30,28 @@ These are its members, by command:
 - `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
   it is unresolved; for `recover` also `seen`, what was read instead of the effect.
 - `journal show`, `settle`: `entry`.
+- `offers add`: `wish`: `key`, `origin`, `destination`, `days` (first and last), `vehicle`,
+  `companies`, `depart_between`, `reservation_type`, `rules`. `offers list`: `wishes`, a list of
+  these. `offers remove`: `key`, `removed`.
+- `offers watch`: for each event a document: `id`, `key`, `kind`, `seen_at`, `price`, `before`,
+  `currency`, `rule`, `trip` (both null at the end of a wish).
+- `offers history`: `observations`: `seen_at`, `day`, `company`, `depart_at`, `price`, `currency`,
+  `vehicle`, `reservation_type`, `places` (numbers by type), `passengers`.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
 - any, on failure, except with exit code 2: `error`: `message`, `hint`, `exit_code`; for a failed
   call also `type`, `outcome`, `operation` and, if known, `correlation_id`, `entry_id`,
-  `status_code`, `code`, `request_id`, `field`, `retry_after`.
+  `booking_id`, `status_code`, `code`, `request_id`, `field`, `retry_after`; after an interruption,
+  `entry_id` or `order_id` of what the journal has of the write.
 
 A trip has `price`, `currency`, `companies`, `depart_at` and `arrive_at` of the way out,
 `outward_id` and `back_id` (ids of `sailings`; null one way) and `fares`, cheapest first: `kind`
 (`single`, `round_trip`, `two_singles`), `amount`, `currency`, `expires_at`, `reservation_type`,
 and `availabilities` with the first place of each way.
+
+An itinerary has `price` and `currency` (null if its legs have several currencies), `prices` (by
+currency), `companies`, `via` (the port of the change), `wait_minutes`, `depart_at`, `arrive_at` and
+`legs`, which are trips.
 
 A report has `asked`, `answered`, `nothing`, `failed` and `not_asked`, lists of `company`,
 `depart_code`, `arrive_code` and `day` (`failed` also `error`: `type`, `message`), `unreadable`, a
@@ -102,7 +118,12 @@ def printable(value: object) -> str:
     Otherwise a value of the service could look like other lines of the output.
     """
     line = " ".join(str(value).splitlines())
-    return "".join(char if char.isprintable() or category(char) == "Zs" else "�" for char in line)
+    return "".join(_printable_character(char) for char in line)
+
+
+def _printable_character(char: str) -> str:
+    is_space = category(char) == "Zs"  # such as a no-break space, which `isprintable` refuses
+    return char if char.isprintable() or is_space else "�"
 
 
 def _lines(value: object) -> str:
@@ -139,7 +160,7 @@ def time_of(value: datetime, on: datetime) -> str:
     """Format the time of day, and how many days after `on` it is."""
     days = (value.date() - on.date()).days
     if days:
-        return f"{value:%H:%M} +{days}"
+        return f"{value:%H:%M} {days:+}"
     return f"{value:%H:%M}"
 
 

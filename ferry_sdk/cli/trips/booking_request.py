@@ -83,7 +83,9 @@ def print_summary(
     console = error_console()
     price = "shown after booking"
     if choices:
-        rows = [row for choice in choices for row in _rows(choice)]
+        rows: list[tuple[object, ...]] = []
+        for choice in choices:
+            rows += _rows(choice)
         heads = ("sailing", "leaves", "arrives", "tariff, place", "price")
         print_table(heads, rows, right=("price",), on=console)
 
@@ -94,12 +96,13 @@ def print_summary(
     people = tuple(f"{who.first_name} {who.last_name}, {who.type}" for who in request.passengers)
     vehicle = request.vehicle
     contact = request.contact
+    remark = SEPARATE_TICKETS if len(choices) > 1 else None
     print_details(
         ("travellers", people),
         ("vehicle", vehicle and words(vehicle.brand, vehicle.model, vehicle.identification)),
         ("contact", contact and f"{contact.name}, {contact.email}"),
         ("price", f"{price}. {payment}"),
-        ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
+        ("two bookings", remark),
         on=console,
     )
 

@@ -142,7 +142,9 @@ def choose(ferry: Ferry, request: BookingRequest, search: Search) -> Choice:
     if len(choices) != ways:
         raise InvalidInputError(f"expected {ways}, one for each direction", field="choices")
 
-    offers = [_Offer(trip, fare) for trip in trips for fare in trip.fares]
+    offers: list[_Offer] = []
+    for trip in trips:
+        offers += [_Offer(trip, fare) for fare in trip.fares]
     for index, choice in enumerate(choices):
         offers = _fitting_offers(offers, index, choice)
     cheapest = min(offers, key=lambda offer: offer.fare.amount)

@@ -34,11 +34,11 @@ _TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 
 
-def _parse_text(value: object) -> object:
+def _parse_day(value: object) -> object:
     return parse_day(value) if isinstance(value, str) else value
 
 
-Day = Annotated[Date, BeforeValidator(_parse_text)]
+Day = Annotated[Date, BeforeValidator(_parse_day)]
 """A day, which a file may write as on the command line: 2027-03-01, or +30."""
 
 
@@ -230,11 +230,14 @@ def _error_member(error: Exception) -> dict[str, str]:
 
 def unreadable_members(answers: Iterable[UnreadableAnswer]) -> list[dict[str, object]]:
     """Return what could not be read as JSON, without the records themselves."""
-    return [
-        {
-            "search": to_jsonable_python(answer.search),
-            "operation": answer.operation,
-            "records": [members_of(each, "index", "field", "problem") for each in answer.records],
-        }
-        for answer in answers
-    ]
+    members: list[dict[str, object]] = []
+    for answer in answers:
+        records = [members_of(each, "index", "field", "problem") for each in answer.records]
+        members.append(
+            {
+                "search": to_jsonable_python(answer.search),
+                "operation": answer.operation,
+                "records": records,
+            }
+        )
+    return members

@@ -13,7 +13,9 @@ from ferry_sdk.planning.trips import Trip, ways_of
 
 def print_trips(trips: Sequence[Trip]) -> None:
     """Print a numbered table of trips."""
-    ways = [way for trip in trips for way in ways_of(trip)]
+    ways: list[Availability] = []
+    for trip in trips:
+        ways += ways_of(trip)
     departures = [way.depart_at for way in ways]
     arrivals = [way.arrive_at for way in ways]
     day, year = day_format([*departures, *arrivals])

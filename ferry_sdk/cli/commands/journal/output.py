@@ -61,11 +61,12 @@ def entry_members(entry: JournalEntry) -> dict[str, object]:
 
 def _listed_details(entry: JournalEntry, seen: str = "") -> list[tuple[str, object]]:
     """Return an entry of a list; `seen` is what a read showed instead of its effect."""
+    age_text = age(entry.began_at) if entry.is_unresolved else ""
     return [
         ("began", _time(entry.began_at)),
         ("operation", entry.operation),
         ("state", entry.state),
-        ("age", age(entry.began_at) if entry.is_unresolved else ""),
+        ("age", age_text),
         ("booking", entry.booking_id or ""),
         ("tickets", " ".join(entry.ticket_ids or ())),
         ("rejection", words(entry.status_code, entry.code)),

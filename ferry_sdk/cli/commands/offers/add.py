@@ -46,7 +46,8 @@ def _parse_drop(value: str) -> offers.Drop:
 
 def _parse_opens(value: str) -> offers.Opens:
     """Parse the type or the code of a place; "any" is any place."""
-    return offers.Opens(None if value == "any" else value)
+    place = None if value == "any" else value
+    return offers.Opens(place)
 
 
 @dataclass(frozen=True)
