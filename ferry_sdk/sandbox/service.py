@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
@@ -159,7 +159,10 @@ class Service:
         self.check_refused(row.name, caller)
 
         # Only the bookings have state, so a slow search does not block other calls.
-        with self._hold_bookings(caller.account) if handler.uses_bookings else nullcontext():
+        held: AbstractContextManager[None] = nullcontext()
+        if handler.uses_bookings:
+            held = self._hold_bookings(caller.account)
+        with held:
             # A call that waited for the bookings sees their deadlines as they are now.
             context = CallContext(row.name, caller, self.clock.now())
             performed = cast("JsonValue", handler.perform(request, context))
@@ -217,7 +220,7 @@ class Service:
         """Return the latest bookings of all accounts without travellers, newest first."""
         with self._lock:
             now = self.clock.now()
-            latest = self._bookings[: -most - 1 : -1]
+            latest = [*reversed(self._bookings[-most:])]
             for booking in latest:
                 booking.settle(now)
             return {

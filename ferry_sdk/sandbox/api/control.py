@@ -44,7 +44,9 @@ from ferry_sdk.sandbox.service import Service
 
 _Fields = Mapping[str, JsonValue]
 _PAGE = 1000
+"""The most effects in one answer."""
 _LATEST = 100
+"""How many bookings are listed."""
 
 
 @dataclass(frozen=True, slots=True)

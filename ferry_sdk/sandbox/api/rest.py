@@ -96,7 +96,8 @@ class _Api:
         if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
 
-        fields = _read_fields(request, body if endpoint.method == "POST" else b"")
+        used_body = body if endpoint.method == "POST" else b""
+        fields = _read_fields(request, used_body)
         if isinstance(fields, Response):
             return fields
         if fields.keys() & request.path_params.keys():  # the body must not repeat the id

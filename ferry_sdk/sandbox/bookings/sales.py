@@ -92,8 +92,10 @@ class Sales:
         if change := self.faults.take(PriceChange, context.operation):
             factor = Decimal(str(change.factor))
             addition = Decimal(str(change.amount))
-            for ticket in tickets:
-                ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
+            first, *others = tickets
+            first.reprice(factor, addition)
+            for ticket in others:
+                ticket.reprice(factor, ZERO)
 
         booking = self._book(request, tickets)
         self.counters.effect("bookings.create", booking.id)

@@ -174,7 +174,8 @@ class Timetable:
                 minutes_between=every,
             )
 
-        row = _row("overnight" if route.overnight else "by_day", route)
+        table = "overnight" if route.overnight else "by_day"
+        row = _row(table, route)
         number = row["least"] + self._random.below(row["most"] - row["least"] + 1, "often", *words)
         if not period.summer:
             number = max(1, number * 2 // 3)

@@ -20,18 +20,26 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offer import OfferInputs
 
 _WHOLE = 1000
+"""A share or a factor of 1, in thousandths."""
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
+"""The factors of fares, from January on."""
 _WEEKEND = 1100
-_WEEKEND_DAYS = (4, 5, 6)
+_WEEKEND_DAYS = (4, 5, 6)  # from Friday on
 _BY_DAYS_AHEAD = ((3, 1280), (7, 1200), (14, 1130), (30, 1060), (60, 1000), (90, 900))
 """The factors of fares: each row is for fewer days before departure than its first number."""
 _LONG_AHEAD = 850
+"""The factor of more days than in the last row."""
 _FAST = 1350
+"""The factor of a fast ship."""
 _SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
+"""The shares of an adult's fare."""
 _USUAL_LENGTH = 450
+"""Centimetres of a vehicle that pays the fare of a car."""
 _HIGH = 1250
 _VERY_HIGH = 1500
+"""The factors of vehicles that are higher than `Company.low_vehicle`, or very high."""
 _VERY_HIGH_ABOVE = 2.6
+"""Metres."""
 _SOLD_AHEAD = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
 """The shares of the final demand that are sold, in rows like those of `_BY_DAYS_AHEAD`."""
 _SOLD_LONG_AHEAD = 150

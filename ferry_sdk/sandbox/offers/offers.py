@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _CACHE_SIZE = 50_000
+"""How many offers of earlier searches can be booked."""
 _OPEN_DAYS = 7
+"""The days that a search of open tickets covers."""
 _FAST_HEIGHT = 2.8
+"""The height in metres up to which a fast ship carries a vehicle."""
 
 
 class _Way(NamedTuple):
@@ -163,8 +166,11 @@ class Offers:
         """Tell whether a place is left after all reservations."""
         kind = place.kind
         taken = self.inventory.taken(sailing.id, kind.code, now)
+        if not taken:
+            return True  # an offer keeps its place until its end, unless somebody else takes it
+
         left = self._fares.places_left(sailing, kind.code, kind.units, now) - taken
-        return not taken or left >= place.units
+        return left >= place.units
 
     def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:
         """Return the same offer for travellers of other ages."""

@@ -117,8 +117,9 @@ class McpEndpoint:
         status = options.status if call.method in ("tools/call", "resources/read") else 200
         response = reply(request, message, options, status=status)
         if opening and options.session != "none":
-            session = response.headers[_SESSION] = secrets.token_hex(16)
-            self.opened[session] = _Session(grant.account, self.service.clock.now())
+            session_id = secrets.token_hex(16)
+            response.headers[_SESSION] = session_id
+            self.opened[session_id] = _Session(grant.account, self.service.clock.now())
         return response
 
     def _authorize(self, request: Request) -> Grant:
