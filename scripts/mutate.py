@@ -82,6 +82,10 @@ AGENTS: Stages = (
     _named("agents/test_toolkit", "journey", "any_course"),
 )
 QUESTIONS: tuple[str, ...] = _named("agents/test", "repeated_questions", "approvers")
+HOSTS: Stages = (
+    _named("stdio/test_stdio", "questions"),
+    _named("stdio/test_stdio", "cards", "rules"),
+)
 PRIVATE_FILES: Stages = (("tests/test_private_files.py",),)
 PLANNING: Stages = (
     _named("planning/test", "values", "places"),
@@ -200,6 +204,9 @@ TESTS: dict[str, Stages] = {
     "agents/policy/known_ids": AGENTS,
     "agents/policy/trip_answers": (*AGENTS, _named("agents/test_toolkit", "trips", "unreadable")),
     "agents/policy/state": (AGENTS[2], *AGENTS),
+    "agents/mcp_server/questions": HOSTS,
+    "agents/mcp_server/writes": HOSTS[::-1],
+    "agents/mcp_server/card": HOSTS[1:],
     "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING),
     "planning/search": (PLANNING[1], *PLANNING),
     "planning/request": (PLANNING[1], *PLANNING),

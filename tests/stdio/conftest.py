@@ -164,3 +164,10 @@ class Hosts:
 def hosts(request, asyncio_portal, ferry_sandbox, tmp_path):
     with ExitStack() as stack:
         yield Hosts(asyncio_portal, ferry_sandbox, request.param, tmp_path, stack)
+
+
+@pytest.fixture
+def older_hosts(asyncio_portal, ferry_sandbox, tmp_path):
+    """Start hosts with a handshake, which are asked over the connection."""
+    with ExitStack() as stack:
+        yield Hosts(asyncio_portal, ferry_sandbox, "legacy", tmp_path, stack)

@@ -11,9 +11,10 @@ from mcp.types import ClientCapabilities, ElicitResult
 from ferry_sdk.agents import ApprovalRequest
 from ferry_sdk.agents.mcp_server.elicitation import can_ask, parse_answer
 from ferry_sdk.agents.mcp_server.questions import Questions
+from ferry_sdk.agents.policy.approval import VALID_FOR
 from ferry_sdk.agents.policy.state import State
 from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
-from tests.stdio.conftest import NO, NOT_AN_APPROVAL, Person
+from tests.stdio.conftest import NO, NOT_AN_APPROVAL, YES, Person
 from tests.support.effects import effects
 from tests.support.tiers import mostly_long
 
@@ -76,6 +77,25 @@ def test_the_oldest_of_many_questions_is_forgotten(questions):
     first, second, *_ = [questions.keep(*CALL, request()) for _ in range(101)]
     assert not questions.take(first, *CALL)
     assert questions.take(second, *CALL)
+
+
+def test_a_question_is_being_asked_until_its_answer(questions):
+    state = questions.keep(*CALL, request())
+    assert questions.is_being_asked(*CALL)
+    questions.take(state, *CALL)
+    assert not questions.is_being_asked(*CALL)
+
+
+def test_another_call_is_not_being_asked(questions):
+    questions.keep(*CALL, request())
+    assert not questions.is_being_asked("tickets_cancel", CANCEL)
+
+
+@pytest.mark.parametrize(("seconds", "is_asked"), [(5, True), (10, False), (200, False)])
+def test_a_question_is_being_asked_for_one_turn(questions, seconds, is_asked):
+    left = timedelta(seconds=VALID_FOR - seconds)
+    questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc) + left))
+    assert questions.is_being_asked(*CALL) is is_asked
 
 
 def test_equal_questions_have_the_same_box(questions):
@@ -186,6 +206,29 @@ def test_a_write_without_approval_is_not_sent(hosts, ferry_sandbox, answer):
     assert refused["next_step"].startswith("Do not")
     assert len(person.shown) == 1
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "made"),
+    [pytest.param(YES, ["bookings.create"], id="yes"), pytest.param(NO, [], id="no")],
+)
+def test_older_host_is_asked_during_the_call(older_hosts, ferry_sandbox, answer, made):
+    person = Person(answer)
+    host = older_hosts(person, "--writes")
+    host.call("bookings_create", order(sailings(host)[0]))
+    assert len(person.shown) == 1
+    assert effects(ferry_sandbox) == made
+
+
+def test_approval_at_an_older_host_counts_once(older_hosts, ferry_sandbox):
+    person = Person()
+    host = older_hosts(person, "--writes")
+    wanted = order(sailings(host)[0])
+    ferry_sandbox.faults.add("refused", "bookings.create")
+    error(host.call("bookings_create", wanted), "booking_create_error", "failed")
+    result_of(host.call("bookings_create", wanted))
+    first, second = person.boxes
+    assert first != second
 
 
 def test_a_new_search_makes_no_new_question(hosts):
