@@ -122,8 +122,10 @@ def printable(value: object) -> str:
 
 
 def _printable_character(char: str) -> str:
-    is_space = category(char) == "Zs"  # such as a no-break space, which `isprintable` refuses
-    return char if char.isprintable() or is_space else "�"
+    # `isprintable` refuses every space but the usual one, such as a no-break space.
+    if char.isprintable() or category(char) == "Zs":
+        return char
+    return "�"
 
 
 def _lines(value: object) -> str:

@@ -13,6 +13,7 @@ from ferry_sdk.cli.commands.journal.output import (
     entry_details,
     entry_members,
 )
+from ferry_sdk.cli.commands.journal.unresolved import is_create
 from ferry_sdk.cli.commands.show import details_of
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_journal, option
 from ferry_sdk.cli.terminal.output import (
@@ -63,7 +64,7 @@ def settle_entry(
                 if can_be_read:
                     _check_outcome(ferry, entry, happened=happened)
 
-        if happened and booking is None and _leaves_booking_unknown(entry):
+        if happened and booking is None and is_create(entry) and entry.booking_id is None:
             warn(
                 "`ferry find` and `ferry reconcile` will not know the booking; "
                 "pass --booking ID, with the id that the service has told you"
@@ -86,12 +87,6 @@ def _names_created_booking(entry: JournalEntry) -> bool:
     """Return whether it is a create whose failed reply named the booking, which can be read."""
     row = SAFETY.get(entry.operation)
     return row is not None and row.read_if_named is not None and entry.booking_id is not None
-
-
-def _leaves_booking_unknown(entry: JournalEntry) -> bool:
-    """Return whether it is a create whose booking the journal does not know."""
-    row = SAFETY.get(entry.operation)
-    return row is not None and row.effect == "bookings.create" and entry.booking_id is None
 
 
 def _print_booking(ferry: Ferry, booking_id: str) -> None:

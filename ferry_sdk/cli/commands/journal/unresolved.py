@@ -25,7 +25,7 @@ def ask_about_unresolved(record: CommandJournal, question: str, *, yes: bool) ->
     Raises:
         CommandError: There is one, and nobody can be asked, or the user declines.
     """
-    entries = [entry for entry in record.unresolved() if _is_create(entry)]
+    entries = [entry for entry in record.unresolved() if is_create(entry)]
     if not entries:
         return
 
@@ -41,7 +41,8 @@ def ask_about_unresolved(record: CommandJournal, question: str, *, yes: bool) ->
     ask_consent(question, yes=False)
 
 
-def _is_create(entry: JournalEntry) -> bool:
+def is_create(entry: JournalEntry) -> bool:
+    """Return whether a write makes a booking."""
     row = SAFETY.get(entry.operation)
     return row is not None and row.effect == "bookings.create"
 
