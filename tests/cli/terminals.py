@@ -49,19 +49,16 @@ def terminal(sandbox, folder, *arguments, program="", size=(30, 100), **more):
     interpreter, *ferry = COMMAND
     started = [program] if program else ferry
     command, *words = launch_command([interpreter, *started, *arguments], env)
-    with warnings.catch_warnings():
-        # pexpect forks beside the thread of the local service, and the child only executes.
-        warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
-        child = pexpect.spawn(
-            command,
-            words,
-            cwd=str(folder),
-            env=env,
-            timeout=20,
-            dimensions=size,
-            encoding="utf-8",
-            codec_errors="replace",
-        )
+    child = pexpect.spawn(
+        command,
+        words,
+        cwd=str(folder),
+        env=env,
+        timeout=60,
+        dimensions=size,
+        encoding="utf-8",
+        codec_errors="replace",
+    )
     child.delaybeforesend = None
     child.ptyproc.delayafterclose = 0.0
     try:
