@@ -84,7 +84,7 @@ AGENTS: Stages = (
 QUESTIONS: tuple[str, ...] = _named("agents/test", "repeated_questions", "approvers")
 HOSTS: Stages = (
     _named("stdio/test_stdio", "questions"),
-    _named("stdio/test_stdio", "cards", "rules"),
+    _named("stdio/test_stdio", "cards", "answers"),
 )
 PRIVATE_FILES: Stages = (("tests/test_private_files.py",),)
 PLANNING: Stages = (

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.agents.agent import error, order, result_of, sailings
-from tests.stdio.conftest import PAGES, CardHost, Person, command, environment
+from tests.stdio.conftest import PAGES, Card, CardHost, Person, command, environment
 from tests.support.effects import effects
 from tests.support.processes import run
 from tests.support.tiers import mostly_long
@@ -159,6 +159,12 @@ class TestAnswer:
         assert json.loads(result.content[0].text)["status"] == "approval_needed"
         assert effects(ferry_sandbox) == []
 
+    def test_answer_to_another_question_is_no_refusal(self, host, shown):
+        for _ in range(3):
+            other = {**shown.call, "box": "approve_0000000000000000"}
+            shown = Card(host, host.press(other, approved=True))
+            assert shown.answer["status"] == "approval_needed"
+
     @pytest.mark.parametrize("approved", [1, "true", None])
     def test_approval_is_a_boolean(self, host, shown, ferry_sandbox, approved):
         host.press(shown.call, approved=approved)
@@ -206,6 +212,10 @@ class TestTools:
         assert [
             word for word in ("http://", "https://", "src=", "@import") if word in content.text
         ] == []
+
+    def test_page_prefers_a_border(self, host):
+        (content,) = host.host.wait(host.host.client.read_resource, PAGE).contents
+        assert content.meta["ui"] == {"prefersBorder": True}
 
     def test_page_is_not_among_the_resources(self, host):
         listed = host.host.wait(host.host.client.list_resources).resources

@@ -3,18 +3,17 @@
 import subprocess
 import sys
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import pytest
-from mcp import MCPError, types
+from mcp import MCPError
 from mcp.types import ElicitResult
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.mcp_server import process
 from ferry_sdk.agents.mcp_server.process import take_token
-from tests.agents.agent import PASSENGERS, WRITES, book, error, order, query, result_of, sailings
+from tests.agents.agent import WRITES, book, error, order, query, result_of, sailings
 from tests.backend.gathering import eventually
-from tests.stdio.conftest import NO, YES, Person, answer_of, command, environment, named
+from tests.stdio.conftest import NO, YES, Person, command, environment
 from tests.support import processes
 from tests.support.operations import OPERATIONS
 from tests.support.tiers import LONG
@@ -328,87 +327,3 @@ def test_a_recorded_approval_answers_no_other_question(hosts, ferry_sandbox, tmp
     assert len(ferry_sandbox.counters.effects) == 1
     person.answer = YES
     result_of(host.call("bookings_confirm", booking))
-
-
-modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
-CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"
-
-
-def send(host, name, arguments, state=None, answer=None):
-    responses = {} if answer is None else {"input_responses": {"approval": answer}}
-    more = {"request_state": state, "allow_input_required": True, **responses}
-
-    async def call():
-        return await host.client.session.call_tool(name, arguments, **more)
-
-    return host.wait(call)
-
-
-def ask(*call):
-    result = send(*call)
-    assert isinstance(result, types.InputRequiredResult)
-    (box,) = result.input_requests["approval"].params.requested_schema["properties"]
-    return result.request_state, named(YES, box)
-
-
-@modern
-def test_an_answer_counts_once_for_its_arguments(hosts, ferry_sandbox):
-    host = hosts(Person(), "--writes")
-    first, second = (order(one) for one in sailings(host)[:2])
-    for state in (None, "", "guessed", "A" * 32):
-        ask(host, CREATE, first, state, YES)
-    state, yes = ask(host, CREATE, first)
-    for arguments in (second, first):
-        ask(host, CREATE, arguments, state, yes)
-    state, yes = ask(host, CREATE, first)
-    error(answer_of(send(host, CREATE, first, state, NO)), "declined")
-    ask(host, CREATE, first, state, yes)
-    assert ferry_sandbox.counters.effects == ()
-    state, yes = ask(host, CREATE, first)
-    result_of(answer_of(send(host, CREATE, first, state, yes)))
-    error(answer_of(send(host, CREATE, first, state, yes)), "already_done")
-    assert len(ferry_sandbox.counters.effects) == 1
-
-
-@modern
-def test_an_answer_reaches_another_process(hosts, ferry_sandbox, tmp_path):
-    file = tmp_path / "agent.db"
-    first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
-    arguments = order(sailings(first)[0])
-    result_of(answer_of(send(second, CREATE, arguments, *ask(first, CREATE, arguments))))
-    assert len(ferry_sandbox.counters.effects) == 1
-    assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
-
-
-@modern
-def test_an_approval_is_for_the_total_shown(hosts, ferry_sandbox):
-    """It rises between the answer and the repeated call."""
-    host = hosts(Person(), "--writes")
-    booking = book(host)
-    which = {"booking_id": booking["booking_id"]}
-    kept, recorded = ask(host, CONFIRM, which)
-    (ticket,) = ferry_sandbox.service._sales["default"]._bookings[booking["booking_id"]].tickets
-    ticket.reprice(Decimal(2), Decimal(0))
-    for state in (None, kept):
-        error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")
-    dearer = which | {"expect_total": str(2 * Decimal(str(booking["total_price"])))}
-    anew, _ = ask(host, CONFIRM, dearer)
-    for old in (kept, anew):
-        asked = ask(host, CONFIRM, dearer, old, recorded)
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
-    result_of(answer_of(send(host, CONFIRM, dearer, *asked)))
-
-
-@modern
-def test_an_approval_counts_in_a_new_call(hosts, ferry_sandbox):
-    host = hosts(Person(), "--writes")
-    arguments = order(sailings(host)[0])
-    _, recorded = ask(host, CREATE, arguments)
-    state, yes = ask(host, CREATE, arguments)
-    assert yes == recorded
-    made = result_of(answer_of(send(host, CREATE, arguments, state, recorded)))
-    result_of(host.call(CANCEL, {"booking_id": made["booking_id"]}))
-    state, yes = ask(host, CREATE, arguments)  # the same again, and yet another booking
-    assert yes != recorded
-    ask(host, CREATE, arguments, state, recorded)
-    assert len(ferry_sandbox.counters.effects) == 2
