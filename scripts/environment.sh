@@ -121,7 +121,7 @@ prepare() {
         demo) sets=(demo) ;;
         docs) sets=(demo docs) ;;
         test) sets=(demo docs test) ;;
-        check) sets=(demo docs test check) extras="sandbox,benchmarks" ;;
+        check) sets=(demo docs test check) ;;
         *) fail "There is no set of packages called $wanted." ;;
     esac
     case "$wanted" in
@@ -132,7 +132,7 @@ prepare() {
             ;;
     esac
     packages+=(--editable ".[$extras]")
-    if [ "$wanted" = check ]; then packages+=(--group check); fi
+    if [ "$wanted" = check ]; then packages+=(--group benchmarks --group check); fi
 
     if [ -n "${PYTHON:-}" ]; then require_python "$PYTHON"; fi
     if is_whole; then

@@ -35,12 +35,6 @@ def agents() -> None:
     sys.exit("The MCP server runs without a token.")
 
 
-def benchmarks() -> None:
-    """Import the peers."""
-    for peer in ("aiohttp", "httpx2", "msgspec", "openai"):
-        import_module(peer)
-
-
 def cli() -> None:
     """Run the command line, as far as it goes without a service."""
     # The journey wants the local service, and a command's journal the extra of the journal.
@@ -114,7 +108,6 @@ def scan() -> None:
 
 USES = {
     "agents": agents,
-    "benchmarks": benchmarks,
     "cli": cli,
     "fast": fast,
     "journal": journal,

@@ -24,7 +24,7 @@ class MissingPeerError(Exception):
     """
 
     def __str__(self) -> str:
-        return f'{self.args[0]} is not installed: pip install -e ".[benchmarks]"'
+        return f"{self.args[0]} is not installed: pip install --group benchmarks"
 
 
 def work_of(client: str, work: str) -> Any:  # noqa: ANN401 -- a context manager, or an async one
