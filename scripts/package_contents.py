@@ -8,11 +8,41 @@ from __future__ import annotations
 import sys
 import tarfile
 import zipfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ("api.md", "benchmarks", "docs", "examples", "ferry_sdk", "scripts", "tests")
 """What the tests need to run from an unpacked sdist, and users to read."""
+
+KINDS = {
+    "ferry_sdk/*.py": "the code",
+    "ferry_sdk/*.pyi": "names that load on first use, and signatures that editors show",
+    "ferry_sdk/py.typed": "type checkers read the annotations",
+    "ferry_sdk/.agents/skills/ferry-sdk/SKILL.md": "coding agents read how to use the library",
+    "ferry_sdk/_engine/letters_and_months.json": "logs hide names and dates in all their spellings",
+    "ferry_sdk/_runtime/money.json": "the decimals of currencies",
+    "ferry_sdk/agents/mcp_server/approval_card.html": "a host shows it to the person who approves",
+    "ferry_sdk/agents/mcp_server/handlers.json": "texts of the MCP server",
+    "ferry_sdk/agents/policy/answers.json": "texts of the toolkit's answers",
+    "ferry_sdk/agents/tools/*.json": "schemas of the tools",
+    "ferry_sdk/notebook/coasts.json": "the coasts on maps",
+    "ferry_sdk/planning/aliases.json": "names of towns that no catalogue has",
+    "ferry_sdk/rate/schedule.lua": "Redis runs it for a shared rate",
+    "ferry_sdk/sandbox/api/mcp/blocks.json": "contents that servers add to a result",
+    "ferry_sdk/sandbox/api/openapi/*.css": "how the pages of the local service look",
+    "ferry_sdk/sandbox/api/openapi/*.html": "the pages of the local service",
+    "ferry_sdk/sandbox/api/openapi/*.js": "what the pages of the local service do",
+    "ferry_sdk/sandbox/api/openapi/document.json": "clients in other languages are made of it",
+    "ferry_sdk/sandbox/network/data/*.json": "ports, companies, routes and prices to develop with",
+    "ferry_sdk/sandbox/requests/messages/*.json": "the local service's messages, by language",
+    "*.dist-info/METADATA": "name, version, requirements and README",
+    "*.dist-info/RECORD": "installers check the files and remove them",
+    "*.dist-info/WHEEL": "installers read for which Pythons it is",
+    "*.dist-info/entry_points.txt": "commands, the plugin of pytest, the hook of PyInstaller",
+    "*.dist-info/licenses/LICENSE": "the licence asks to be passed on",
+}
+"""The kinds of files in a wheel, each with a reason why users get it; `*` also matches folders."""
 
 
 def expected(name: str) -> set[str]:
@@ -28,14 +58,12 @@ def expected(name: str) -> set[str]:
 
 def wheel_faults(names: set[str]) -> list[str]:
     """Say what is wrong with the files of a wheel."""
-    package = {name for name in names if ".dist-info/" not in name}
-    wanted = expected("ferry_sdk")
-    faults = [f"the wheel lacks {name}" for name in sorted(wanted - package)]
-    faults += [f"the wheel should not bring {name}" for name in sorted(package - wanted)]
-    if "ferry_sdk/py.typed" not in package:
-        faults.append("the wheel does not say that it is typed")
-    if not any(name.endswith("/licenses/LICENSE") for name in names):
-        faults.append("the wheel brings no licence")
+    faults = [f"the wheel lacks {name}" for name in sorted(expected("ferry_sdk") - names)]
+    by_kind = {kind: {name for name in names if fnmatchcase(name, kind)} for kind in KINDS}
+    faults += [f"the wheel has no {kind}: {KINDS[kind]}" for kind in KINDS if not by_kind[kind]]
+
+    unexplained = names.difference(*by_kind.values())
+    faults += [f"nothing says why users get {name}" for name in sorted(unexplained)]
     return faults
 
 

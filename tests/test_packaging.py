@@ -54,7 +54,8 @@ def test_workflow_runs_on_the_supported_pythons(pythons):
 @pytest.fixture(scope="module")
 def wheel():
     """The files of a wheel without faults."""
-    return package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+    metadata = {kind.replace("*", "f-1") for kind in package_contents.KINDS if kind[0] == "*"}
+    return package_contents.expected("ferry_sdk") | metadata
 
 
 @pytest.fixture(scope="module")
@@ -72,17 +73,22 @@ def test_expected_sdist_has_no_faults(sdist):
     assert package_contents.sdist_faults(sdist) == []
 
 
-def test_faults_of_a_wheel_are_named(wheel):
-    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
+def test_missing_files_of_a_wheel_are_named(wheel):
+    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"})
     assert faults == [
         "the wheel lacks ferry_sdk/py.typed",
-        "the wheel should not bring tests/test_a.py",
-        "the wheel does not say that it is typed",
+        "the wheel has no ferry_sdk/py.typed: type checkers read the annotations",
     ]
 
 
 def test_faults_of_an_sdist_are_named(sdist):
     faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
+@pytest.mark.parametrize("file", ["ferry_sdk/notes.txt", "ferry_sdk/a.json", "tests/test_a.py"])
+def test_wheel_brings_no_file_without_reason(wheel, file):
+    faults = package_contents.wheel_faults(wheel | {file})
+    assert faults == [f"nothing says why users get {file}"]
+
+
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
