@@ -1,15 +1,28 @@
-"""Import every core module of an installed ferry_sdk where none of the extras is installed."""
+"""Use an installed ferry_sdk where none of the extras is installed.
+
+Every core module is imported, and whatever requires an extra names it: public names, functions and
+the command.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import pkgutil
+import shutil
+import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ferry_sdk
+from ferry_sdk.agents import AsyncToolkit, http_app
+from ferry_sdk.models import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EXTRAS = (
     "fastapi_offline",
@@ -46,15 +59,23 @@ OPTIONAL = (
     "ferry_sdk.sandbox",
     "ferry_sdk.scan",
 )
-HINTS = {
-    "agents": ("ferry_sdk.agents.mcp_server", "serve"),
-    "journal": ("ferry_sdk.journal", "Journal"),
-    "notebook": ("ferry_sdk.notebook", "fares_by_day"),
-    "otel": ("ferry_sdk.otel", "event_hooks"),
-    "sandbox": ("ferry_sdk.sandbox", "Sandbox"),
-    "scan": ("ferry_sdk.scan", "FareScan"),
+NEEDING = {"journal", "notebook", "otel", "sandbox", "scan"}
+"""The public packages of which names need the extra that is named like the package."""
+
+
+def serve_over_http() -> None:
+    """Make the MCP server's application for an HTTP server."""
+    ferry = ferry_sdk.AsyncFerry("token", base_url="http://127.0.0.1:9")
+    http_app(AsyncToolkit(ferry), secret="s" * 32)
+
+
+FUNCTIONS: dict[str, list[Callable[[], object]]] = {
+    "agents": [serve_over_http, lambda: import_module("ferry_sdk.agents.mcp_server")],
+    "notebook": [lambda: Records().to_frame()],
+    "rate": [lambda: ferry_sdk.Rate("50/second")],
 }
-"""What the module of each extra gives, where it is installed."""
+"""What else needs an extra."""
+COMMANDS = (["ferry"], ["ferry-sdk"], [Path(sys.executable).name, "-I", "-m", "ferry_sdk"])
 
 
 def core_modules() -> list[str]:
@@ -69,20 +90,38 @@ async def open_and_close() -> None:
         pass
 
 
-def missing_extra(module: str, name: str) -> str:
-    """Say what a module answers where its extra is not installed."""
+def failure(act: Callable[[], object]) -> str:
+    """Return the message of what is raised; empty if nothing is."""
     try:
-        return f"it could be loaded: {getattr(import_module(module), name)}"
-    except ModuleNotFoundError as error:
+        act()
+    except (ModuleNotFoundError, ferry_sdk.ConfigurationError) as error:
         return str(error)
+    return ""
+
+
+def failures(package: str) -> set[str]:
+    """Return the messages that the public names of a package raise."""
+    try:
+        module = import_module(f"ferry_sdk.{package}")
+    except ModuleNotFoundError as error:
+        return {str(error)}
+    names: list[str] = getattr(module, "__all__", [])
+    return {failure(partial(getattr, module, name)) for name in names} - {""}
+
+
+def check_messages(extra: str, messages: set[str]) -> None:
+    """Fail unless there are messages, and each names the extra as users install it."""
+    wrong = [one for one in messages if f' an extra: pip install "ferry-sdk[{extra}]"' not in one]
+    if wrong or not messages:
+        sys.exit(f"The extra {extra} is not named: {wrong or 'nothing is raised'}")
 
 
 OPTIONAL_PREFIXES = tuple(f"{module}." for module in OPTIONAL)
 
-package = Path(ferry_sdk.__file__).parent
-if not package.is_relative_to(sys.prefix):
-    sys.exit(f"This is not the installed package: {package}")
-if not (package / "py.typed").is_file():
+installed = Path(ferry_sdk.__file__).parent
+if not installed.is_relative_to(sys.prefix):
+    sys.exit(f"This is not the installed package: {installed}")
+if not (installed / "py.typed").is_file():
     sys.exit("The package does not bring py.typed.")
 present = [extra for extra in EXTRAS if find_spec(extra)]
 if present:
@@ -96,10 +135,25 @@ for name in ferry_sdk.__all__:
 with ferry_sdk.Ferry("token", base_url="http://127.0.0.1:9"):
     pass
 asyncio.run(open_and_close())
-for extra, (module, name) in HINTS.items():
-    hint = f"ferry-sdk[{extra}]"
-    if hint not in missing_extra(module, name):
-        sys.exit(f"{module} does not say that {hint} is missing: {missing_extra(module, name)}")
-print(
-    f"{len(modules)} modules imported, both clients made; the optional modules name their extras."
-)
+
+packages = {one.name for one in pkgutil.iter_modules(ferry_sdk.__path__)} - {"__main__", "cli"}
+messages = {package: failures(package) for package in packages if not package.startswith("_")}
+for package in NEEDING:
+    check_messages(package, messages.pop(package))
+if any(messages.values()):
+    sys.exit(f"These need an extra, and should not: {messages}")
+for extra, functions in FUNCTIONS.items():
+    for function in functions:
+        check_messages(extra, {failure(function)})
+
+folder = Path(sys.executable).parent
+for name, *arguments in COMMANDS:
+    command = [shutil.which(name, path=folder) or sys.exit(f"There is no command {name}.")]
+    command += [*arguments, "search"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 -- of this environment
+    check_messages("cli", {ended.stderr})
+    # No traceback is printed.
+    if ended.returncode != 1 or ended.stdout or len(ended.stderr.splitlines()) != 1:
+        sys.exit(f"{name} does not end with a line: {ended}")
+
+print(f"{len(modules)} modules imported, both clients made; what needs an extra names it.")

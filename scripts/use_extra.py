@@ -1,20 +1,28 @@
 """Use what one extra brings, where ferry_sdk is installed with that extra alone.
 
 Usage: use_extra.py EXTRA; without one, list the extras of the installed package.
+
+`FERRY_BASE_URL` and `FERRY_TOKEN` name a local service. The extra `sandbox` needs none.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pkgutil
 import subprocess
 import sys
+from datetime import date, timedelta
 from importlib import import_module
 from importlib.metadata import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import ferry_sdk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def import_all(package: str, *besides: str) -> None:
@@ -25,61 +33,135 @@ def import_all(package: str, *besides: str) -> None:
             import_module(module.name)
 
 
-def agents() -> None:
-    """Start the MCP server with an empty token: it says so, and ends."""
-    import_all("ferry_sdk.agents")
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command `ferry` of this environment."""
+    command = [str(Path(sys.executable).with_name("ferry")), *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 -- of this environment
+
+
+def failure(act: Callable[[], object]) -> str:
+    """Return the message of what is raised; empty if nothing is."""
     try:
-        import_module("ferry_sdk.agents.mcp_server").serve(token_file=Path(os.devnull))
-    except SystemExit:
-        return
-    sys.exit("The MCP server runs without a token.")
+        act()
+    except (ModuleNotFoundError, ferry_sdk.FerryError) as error:
+        return str(error)
+    return ""
+
+
+def check_hint(extra: str, message: str) -> None:
+    """Fail unless a message names another extra as users install it."""
+    if f' an extra: pip install "ferry-sdk[{extra}]"' not in message:
+        sys.exit(f"The extra {extra} is not named: {message or 'nothing is raised'}")
+
+
+def check_commands(commands: dict[str, str]) -> None:
+    """Fail unless each command names the extra that it needs besides."""
+    for line, extra in commands.items():
+        ended = run(*line.split())
+        check_hint(extra, ended.stderr)
+        if ended.returncode != 1 or len(ended.stderr.splitlines()) != 1:
+            sys.exit(f"ferry {line} does not end with a line: {ended}")
+
+
+def agents() -> None:
+    """Find a port by a tool of `ferry mcp`, as a host does."""
+    import_all("ferry_sdk.agents")
+    check_commands({"mcp --journal sqlite:///ferry.db": "journal", "demo": "sandbox"})
+    asyncio.run(find_port())
+
+
+async def find_port() -> None:
+    """Start the MCP server and call a tool."""
+    settings = {name: os.environ[name] for name in ("FERRY_BASE_URL", "FERRY_TOKEN")}
+    stdio = import_module("mcp.client.stdio")
+    command = str(Path(sys.executable).with_name("ferry"))
+    server = stdio.StdioServerParameters(command=command, args=["mcp"], env=settings)
+    async with import_module("mcp").Client(server) as client:
+        result = await client.call_tool("places_find", {"text": "Genoa"})
+    if "ITGOA" not in str(result.content):
+        sys.exit(f"The MCP server does not find Genoa: {result}")
 
 
 def cli() -> None:
-    """Run the command line, as far as it goes without a service."""
+    """Print the ports by the command, and name the extras that other commands need."""
     # The journey wants the local service, and a command's journal the extra of the journal.
     import_all("ferry_sdk.cli", "ferry_sdk.cli.demo", "ferry_sdk.cli.terminal.command_journal")
-    command = [sys.executable, "-I", "-m", "ferry_sdk", "--help"]
-    if "search" not in subprocess.run(command, check=True, capture_output=True, text=True).stdout:  # noqa: S603 -- this interpreter
-        sys.exit("The command line does not show its commands.")
+    listed = run("ports", "--json")
+    if "ITGOA" not in listed.stdout:
+        sys.exit(f"The command line does not list the ports: {listed}")
+    journal = "--journal sqlite:///ferry.db"
+    days = "--from +30 --to +31"
+    check_commands(
+        {
+            "demo": "sandbox",
+            "openapi": "sandbox",
+            "sandbox": "sandbox",
+            "mcp": "agents",
+            f"confirm id {journal}": "journal",
+            f"find Reyes {journal}": "journal",
+            f"journal list {journal}": "journal",
+            f"offers list {journal}": "journal",
+            f"orders list {journal}": "journal",
+            f"scan Genoa Tunis {days} --adult 34F --into fares": "scan",
+            f"scan Genoa Tunis {days} --adult 34F --into fares --rate 50": "scan",
+        }
+    )
 
 
 def fast() -> None:
-    """See that replies are read by llhttp."""
+    """Read a reply by llhttp."""
     replies = import_module("ferry_sdk._transport.http11.replies")
     if replies.new_reader is not replies.LlhttpReader:
         sys.exit("The parser of the extra is not used.")
+    with ferry_sdk.Ferry() as ferry:
+        ferry.catalogue.ports()
 
 
 def journal() -> None:
-    """Keep a journal in a file."""
+    """Record a write in a file."""
     import_all("ferry_sdk.journal")
-    opened = import_module("ferry_sdk.journal").Journal
-    with TemporaryDirectory() as folder, opened(f"sqlite:///{folder}/ferry.db") as kept:
-        kept.unresolved()
+    open_journal = import_module("ferry_sdk.journal").Journal
+    check_hint("postgresql", failure(lambda: open_journal("postgresql://127.0.0.1:9/ferry")))
+    with (
+        TemporaryDirectory() as folder,
+        open_journal(f"sqlite:///{folder}/ferry.db") as record,
+        ferry_sdk.Ferry(journal=record) as ferry,
+    ):
+        failure(lambda: ferry.bookings.confirm("no-such-booking"))
+        if [entry.state for entry in record.entries()] != ["rejected"]:
+            sys.exit("The write is not on record.")
 
 
 def notebook() -> None:
-    """Make a frame."""
+    """Make a frame and a map of ports."""
     import_all("ferry_sdk.notebook")
-    import_module("ferry_sdk.models").Records().to_frame()
+    with ferry_sdk.Ferry() as ferry:
+        ports = ferry.mcp.ports()
+    ports.to_frame()
+    import_module("ferry_sdk.notebook").network_map(ports)
 
 
 def otel() -> None:
-    """Make the hooks that make spans."""
-    import_module("ferry_sdk.otel").event_hooks()
+    """Make the spans and metrics of a call."""
+    hooks = import_module("ferry_sdk.otel").event_hooks(metrics=True)
+    with ferry_sdk.Ferry(event_hooks=hooks) as ferry:
+        ferry.catalogue.ports()
 
 
 def postgresql() -> None:
-    """Import the driver, which needs no library of the system's."""
+    """Import the driver, which needs no library of the system's, and look for a database."""
     import_all("ferry_sdk.journal")
     if import_module("psycopg").pq.__impl__ != "binary":
         sys.exit("The driver of PostgreSQL is not the one that brings its own library.")
+    record = import_module("ferry_sdk.journal").Journal("postgresql://127.0.0.1:9/ferry")
+    if not failure(record.entries):
+        sys.exit("There is no database, and no error.")
 
 
 def rate() -> None:
-    """Take a turn, and read the URL of a storage that is not there."""
-    ferry_sdk.Rate("50/second").acquire("catalogue.ports")
+    """Limit a call, and read the URL of a storage that is not there."""
+    with ferry_sdk.Ferry(limiter=ferry_sdk.Rate("50/second")) as ferry:
+        ferry.catalogue.ports()
     ferry_sdk.Rate("50/second", storage="redis://127.0.0.1:9")
 
 
@@ -87,6 +169,7 @@ def sandbox() -> None:
     """Ask the local service something."""
     import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")  # users bring pytest
     import_module("ferry_sdk.cli.demo")
+    check_commands({"mcp": "agents", "journal list --journal sqlite:///ferry.db": "journal"})
     local = import_module("ferry_sdk.sandbox")
     with (
         local.Sandbox() as service,
@@ -96,14 +179,19 @@ def sandbox() -> None:
 
 
 def scan() -> None:
-    """Write and read a part."""
+    """Save the fares of a day."""
     import_all("ferry_sdk.scan")
-    parts = import_module("ferry_sdk.scan.parts")
-    rows = import_module("ferry_sdk.scan.tables").Rows().table()
-    with TemporaryDirectory() as folder:
-        part = parts.Part(Path(folder, "part-00000.parquet"), scan="1", searches=(), run="1")
-        parts.write_part(part, rows, rows)
-        parts.read_report(part.path, "1")
+    scans = import_module("ferry_sdk.scan")
+    day = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day will do
+    parties = [scans.Party("one", [{"type": "Adult", "gender": "Female", "age": 34}])]
+    with TemporaryDirectory() as folder, ferry_sdk.Ferry() as ferry:
+        fares = scans.FareScan(
+            folder, routes=[("Genoa", "Tunis")], dates=(day, day), parties=parties
+        )
+        report = fares.run(ferry)
+        if report.failed or report.not_asked:
+            sys.exit(f"The scan is not whole: {report}")
+        check_hint("notebook", failure(fares.to_frame))
 
 
 USES = {
