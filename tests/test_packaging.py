@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from scripts import audit, licence_policy, package_contents, requirements
+from scripts import audit, licence_policy, package_contents, requirements, sbom_contents
 from tests.support.tiers import LONG
 
 ROOT = Path(__file__).parents[1]
@@ -81,14 +81,14 @@ def test_missing_files_of_a_wheel_are_named(wheel):
     ]
 
 
-def test_faults_of_an_sdist_are_named(sdist):
-    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
 @pytest.mark.parametrize("file", ["ferry_sdk/notes.txt", "ferry_sdk/a.json", "tests/test_a.py"])
 def test_wheel_brings_no_file_without_reason(wheel, file):
     faults = package_contents.wheel_faults(wheel | {file})
     assert faults == [f"nothing says why users get {file}"]
 
 
+def test_faults_of_an_sdist_are_named(sdist):
+    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
@@ -158,6 +158,27 @@ def test_permissive_licence_is_accepted(licence):
 def test_other_licence_is_named(name, licence):
     found = licence_policy.forbidden([{"Name": name, "License": licence}])
     assert found == [f"{name}: {licence}"]
+
+
+def sbom_of(*packages, version="1"):
+    """An SBOM of the library with these packages."""
+    component = {"name": "ferry-sdk", "version": version}
+    return {"metadata": {"component": component}, "components": [{"name": one} for one in packages]}
+
+
+REQUIRED = ["a-b>=1", "c; python_version < '3'"]
+
+
+def test_whole_sbom_has_no_faults():
+    assert sbom_contents.faults(sbom_of("A_B"), REQUIRED, "1") == []
+
+
+def test_faults_of_an_sbom_are_named():
+    assert sbom_contents.faults(sbom_of("pip", version="2"), REQUIRED, "1") == [
+        "the SBOM is of ferry-sdk 2",
+        "the SBOM lacks a-b",
+        "the SBOM should not name pip",
+    ]
 
 
 FLAWED = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
