@@ -239,8 +239,17 @@ def test_release_is_published_by_its_identity(release):
 
 
 @needs_workflows
+def test_release_attests_all_files(release):
+    job = release.partition("  attest:")[2].partition("  publish:")[0]
+    assert "attestations: write" in job
+    assert re.findall(r"subject-path: (\S+)", job) == ["dist/*", "dist/*.whl"]
+    assert "sbom-path: build/sbom.json" in job
+    assert "run:" not in job  # no other code gets the permission
+
+
+@needs_workflows
 def test_release_is_built_by_the_lock(release):
-    assert 'LOCKED: "yes"' in release.partition("  publish:")[0]
+    assert 'LOCKED: "yes"' in release.partition("  attest:")[0]
     script = (ROOT / "scripts" / "package").read_text("utf-8")
     assert 'if [ -n "${LOCKED:-}" ]; then\n    builder+=(--no-isolation)' in script
 
