@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from ferry_sdk import __version__
 from scripts import audit, licence_policy, package_contents, requirements, sbom_contents
 from tests.support.tiers import LONG
 
 ROOT = Path(__file__).parents[1]
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 LOCK = (ROOT / "requirements-dev.lock").read_text("utf-8")
 LOCKED = r"^([\w.-]+)==(\S+)(?: ; [^\n]+)? \\\n    --hash=sha256:\w{64}"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -90,6 +92,11 @@ def test_wheel_brings_no_file_without_reason(wheel, file):
 def test_faults_of_an_sdist_are_named(sdist):
     faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
+
+
+def test_newest_release_of_the_changelog_is_the_version():
+    releases = re.findall(r"^## \[(\d[^]]*)\] - \d{4}-\d\d-\d\d$", CHANGELOG, re.MULTILINE)
+    assert releases[0] == __version__
 
 
 def test_each_locked_package_has_a_hash(locked):
