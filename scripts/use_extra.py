@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -23,6 +24,9 @@ import ferry_sdk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+README = Path(__file__).parents[1] / "README.md"
 
 
 def import_all(package: str, *besides: str) -> None:
@@ -166,16 +170,17 @@ def rate() -> None:
 
 
 def sandbox() -> None:
-    """Ask the local service something."""
-    import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")  # users bring pytest
+    """Run the programs of README.md, which tells users to install this extra."""
+    import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")
     import_module("ferry_sdk.cli.demo")
     check_commands({"mcp": "agents", "journal list --journal sqlite:///ferry.db": "journal"})
-    local = import_module("ferry_sdk.sandbox")
-    with (
-        local.Sandbox() as service,
-        ferry_sdk.Ferry(service.token, base_url=service.base_url) as ferry,
-    ):
-        ferry.catalogue.ports()
+    programs = re.findall(
+        r"^```python\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    for program in programs:
+        if "def test_" not in program:  # users bring pytest
+            command = [sys.executable, "-I", "-c", program]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 -- this interpreter
 
 
 def scan() -> None:
