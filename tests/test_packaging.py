@@ -94,6 +94,13 @@ def test_faults_of_an_sdist_are_named(sdist):
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
+def test_quickstart_lists_every_extra():
+    section = (ROOT / "docs" / "start.md").read_text("utf-8").partition("## Extras\n")[2]
+    lists = re.findall(r"^- (`\w+`(?:, `\w+`)*): ", section, re.MULTILINE)
+    listed = [name.strip("`") for names in lists for name in names.split(", ")]
+    assert sorted(listed) == sorted(PROJECT["project"]["optional-dependencies"])
+
+
 def test_newest_release_of_the_changelog_is_the_version():
     releases = re.findall(r"^## \[(\d[^]]*)\] - \d{4}-\d\d-\d\d$", CHANGELOG, re.MULTILINE)
     assert releases[0] == __version__
