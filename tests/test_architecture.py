@@ -33,6 +33,20 @@ def test_drawing_shows_each_part_once(picture, kind, names):
     assert sorted(re.findall(rf'class="{kind}">([^<]+)<', drawing)) == sorted(names)
 
 
+def test_drawing_shows_the_checked_layers():
+    settings = (ROOT / "pyproject.toml").read_text("utf-8")
+    contract = settings.partition('id = "layers"')[2].partition("exhaustive =")[0]
+    layers = re.findall(r'^    "(.+)",$', contract, re.MULTILINE)
+
+    drawing = (PICTURES / "layers.svg").read_text("utf-8")
+    modules = re.findall(r'<text x="([\d.]+)" y="(\d+)" class="module">([^<]+)<', drawing)
+    rows: dict[int, list[str]] = {}
+    for x, y, name in modules:
+        if float(x) < 310:  # the other packages stand to the right of the layers
+            rows.setdefault(int(y), []).append(name)
+    assert [" | ".join(rows[y]) for y in sorted(rows)] == layers
+
+
 DRAWINGS = ["booking", "layers"]
 """The drawings by hand; `scripts/pictures` makes the other pictures from output."""
 every_drawing = pytest.mark.parametrize(
