@@ -130,8 +130,9 @@ def labelled(table: str) -> str:
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """Name the search, and let the keyboard scroll a block of code."""
+    """Name the search, and let the keyboard scroll a block of code and a picture."""
     output = output.replace(' role="dialog"', ' role="dialog" aria-label="Search"', 1)
+    output = re.sub(r"<p>(?=<img [^>]*#only-)", '<p tabindex="0">', output)
     return re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)>", r'\1 tabindex="0">', output)
 
 
