@@ -31,7 +31,9 @@ for (const path of (await readdir(site, { recursive: true })).sort()) {
   pages.push(path.split(sep).join("/").replace(/index\.html$/, ""));
 }
 
-const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox"] });
+// axe needs minutes for a long page on a busy machine.
+const patience = { protocolTimeout: 900_000 };
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox"], ...patience });
 let found = 0;
 const report = (...words) => {
   found += 1;
@@ -43,7 +45,7 @@ for (const theme of ["light", "dark"]) {
     await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
     await tab.setViewport({ width, height: 900 });
     for (const page of pages) {
-      await tab.goto(base + page, { waitUntil: "load" });
+      await tab.goto(base + page, { waitUntil: "load", timeout: 300_000 });
       const wide = await tab.evaluate(() =>
         [document.documentElement, ...document.querySelectorAll(".md-typeset__scrollwrap")]
           .filter((one) => one.scrollWidth > one.clientWidth + 1).length,
