@@ -134,7 +134,9 @@ class OutcomeEvent(_CallEvent):
         call: The call.
         outcome: ``done``, or the outcome of the error: ``not_sent``, ``rejected``, ``unknown``.
         seconds: How long it took, waits included.
-        problem: The name of the error; None if it is done.
+        problem: The name of the error; None if it is done. ``CancelledError``, with trio
+            ``Cancelled``, if the call was cancelled. So is a read that the client itself stops,
+            such as the other searches of `trips.search` when one meets a wrong token.
         attempts: All attempts, in order.
         read_back: Whether the reply was lost, and the effect was read back.
     """

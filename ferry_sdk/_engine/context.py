@@ -19,7 +19,7 @@ from typing import Generic
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import Flow, T
+from ferry_sdk._engine.effects import Flow, Signal, T
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, T_co
 from ferry_sdk._engine.log import logger
@@ -177,6 +177,7 @@ class Context:
         keeps_body: bool = True,
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time.time,
+        stop: Signal | None = None,
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
@@ -189,7 +190,7 @@ class Context:
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
             call = CallInfo(operation, call_id, now(), settings.label)
-            runner = HookRunner(settings.hooks, call, clock)
+            runner = HookRunner(settings.hooks, call, clock, stop)
 
         return cls(
             settings=settings,

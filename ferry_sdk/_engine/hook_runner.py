@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from ferry_sdk._engine.effects import CallUser, Flow, Send, T
+from ferry_sdk._engine.effects import CallUser, Flow, Send, Signal, T
 from ferry_sdk._engine.http import Reply, origin_of
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import ConfigurationError, FerryError, TransportError
 from ferry_sdk.hooks import (
     CallInfo,
     ConnectionsEvent,
@@ -31,15 +31,25 @@ LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
 _service_origin = lru_cache(maxsize=16)(origin_of)
 """`origin_of` for the addresses of services, which are few. Those of files have no end."""
+_CANCELLED = "CancelledError"
+"""The problem of a call that was stopped in a thread, as that of a cancelled task."""
 
 
 @dataclass(slots=True)
 class HookRunner:
-    """Runs the hooks of one call; `clock` returns monotonic seconds."""
+    """Runs the hooks of one call.
+
+    Attributes:
+        hooks: The hooks.
+        call: The call, for their events.
+        clock: Returns monotonic seconds.
+        stop: Is set if the batch of the call is stopped; None without a batch, and in a task.
+    """
 
     hooks: Hooks
     call: CallInfo
     clock: Callable[[], float]
+    stop: Signal | None = None
 
     def notify(self, event: Event) -> Flow[None]:
         """Call the hooks of an event, one after another."""
@@ -56,14 +66,15 @@ class HookRunner:
             outcome: Literal["done"] | Outcome = "done"
             if error is not None:
                 # An interruption says nothing of the request; the state of the call does.
-                outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
+                is_own = isinstance(error, FerryError) and not self._is_stopped_by(error)
+                outcome = error.outcome if is_own else context.state.outcome
 
             read_back = result is not None and getattr(result.value, "read_back", False)
             return OutcomeEvent(
                 call=self.call,
                 outcome=outcome,
                 seconds=self.clock() - context.began,
-                problem=_name(error),
+                problem=self._problem(error),
                 attempts=tuple(context.state.attempts),
                 read_back=read_back,
             )
@@ -99,7 +110,7 @@ class HookRunner:
         except GeneratorExit:
             raise
         except BaseException as error:
-            problem = type(error).__name__
+            problem = self._problem(error)
             yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
             raise
 
@@ -120,7 +131,7 @@ class HookRunner:
         began = self.clock()
 
         def event(_: None, error: BaseException | None) -> LimiterEvent:
-            return LimiterEvent(self.call, operation, self.clock() - began, _name(error))
+            return LimiterEvent(self.call, operation, self.clock() - began, self._problem(error))
 
         return self._watch(steps, event)
 
@@ -151,6 +162,13 @@ class HookRunner:
         yield from self.notify(event(result, None))
         return result
 
+    def _is_stopped_by(self, error: BaseException) -> bool:
+        """Return whether an error says only that the batch of the call is stopped."""
+        is_stopped = self.stop is not None and self.stop.is_set
+        return is_stopped and isinstance(error, (ConfigurationError, TransportError))
 
-def _name(error: BaseException | None) -> str | None:
-    return None if error is None else type(error).__name__
+    def _problem(self, error: BaseException | None) -> str | None:
+        """Return the name of an error; None without one."""
+        if error is None:
+            return None
+        return _CANCELLED if self._is_stopped_by(error) else type(error).__name__

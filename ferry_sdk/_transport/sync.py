@@ -108,7 +108,12 @@ class Transport:
     def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
         keeps_body = is_raw or operation.write is not None
         context = Context.start(
-            self.settings, self.session, operation.name, is_raw=is_raw, keeps_body=keeps_body
+            self.settings,
+            self.session,
+            operation.name,
+            is_raw=is_raw,
+            keeps_body=keeps_body,
+            stop=self._stop,
         )
         try:
             result = drive(run(operation, context), self._perform)

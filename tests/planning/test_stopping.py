@@ -12,7 +12,14 @@ from functools import partial
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
+from ferry_sdk import (
+    AsyncFerry,
+    AuthenticationError,
+    ConfigurationError,
+    Ferry,
+    FerryError,
+    Rate,
+)
 from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk.planning import catalogues
 from tests.backend.gathering import UnderWay, eventually
@@ -148,6 +155,23 @@ def test_error_of_a_token_function_stops_the_search(clients, ferry_sandbox):
         ferry.trips.search(**STRAIT)
 
     assert threads_of_calls() == []
+
+
+def test_stopped_searches_are_told_as_cancelled(clients, ferry_sandbox):
+    outcomes = []
+    hooks = {"outcome": [outcomes.append]}
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks)
+    ferry.routes.find()
+    outcomes.clear()
+    hold = Hold(ferry_sandbox, "availability.search", times=3)
+    ferry_sandbox.faults.add("unauthorized", "availability.search")
+
+    with pytest.raises(AuthenticationError):
+        ferry.trips.search(**STRAIT)
+
+    hold.release()
+    problems = sorted((event.problem, event.outcome) for event in outcomes)
+    assert problems == [("AuthenticationError", "rejected"), *[("CancelledError", "unknown")] * 3]
 
 
 def test_batch_has_a_thread_for_each_concurrent_call(sync_ferry, monkeypatch):
