@@ -489,6 +489,18 @@ def find_change(journal: Journal, booking_id: str) -> str:
     return ""
 
 
+def find_replacements(journal: Journal) -> dict[str, str]:
+    """Return the bookings that a change has cancelled, each with the id of the new booking."""
+    replacements: dict[str, str] = {}
+    for record in journal.load_orders():
+        order = order_of_record(journal, record)
+        if order.kind == "change" and order.state == "confirmed":
+            new, old = order.parts
+            if new.booking_id is not None and old.booking_id is not None:
+                replacements[old.booking_id] = new.booking_id
+    return replacements
+
+
 def order_of_record(journal: Journal, record: OrderRecord) -> Order:
     """Return an order of a list.
 

@@ -113,6 +113,20 @@ def test_result_names_reference_tickets_and_refund(change, ferry, old):
     assert lines["refund"] == f"{fee.refund_amount:.2f} EUR"
 
 
+def test_find_names_the_new_booking(change, cli, url, ferry, old):
+    new = ferry.bookings.get(change(old, "--json").document["booking"]["booking_id"])
+    heads, *rows = cli("find", "nunez", "--journal", url).out.splitlines()
+    (row,) = [row for row in rows if row.startswith(old.booking_reference)]
+    assert row[heads.index("replaced by") :].startswith(new.booking_reference)
+
+
+def test_document_of_find_names_the_new_booking(change, cli, url, old):
+    new = change(old, "--json").document["booking"]["booking_id"]
+    found = cli("find", "nunez", "--journal", url, "--json").document["bookings"]
+    replaced = {booking["booking_id"]: booking["replaced_by"] for booking in found}
+    assert replaced == {new: None, old.booking_id: new}
+
+
 def test_time_of_departure_chooses_the_sailing(change, ferry, old):
     sailings = ferry.trips.search(
         "Tarifa", "MATNG", on=NEXT_DAY, companies=["BALEARIA"], passengers=Travellers(PARTY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -29,6 +29,7 @@ from ferry_sdk.cli.terminal.output import (
 )
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
+from ferry_sdk.orders.progress import find_replacements
 from ferry_sdk.planning.names import fold
 
 _TEXT = typer.Argument(
@@ -64,6 +65,7 @@ def find(
 
     with open_journal(journal) as record:
         ids = record.newest_bookings(since=since, limit=limit + 1)
+        replacements = find_replacements(record)
     has_more = len(ids) > limit
     ids = ids[:limit]
 
@@ -87,7 +89,7 @@ def find(
     if common.as_json:
         print_json(
             {
-                "bookings": [booking_members(booking) for booking in found],
+                "bookings": [_members(booking, replacements) for booking in found],
                 "read": len(bookings),
                 "has_more": has_more,
                 "unread": [_unread_members(answer) for answer in unread],
@@ -95,8 +97,12 @@ def find(
         )
         return
 
+    references = {booking.booking_id: booking.booking_reference for booking in bookings}
+    # The id names a new booking that was not read.
+    names = {old: references.get(new) or new for old, new in replacements.items()}
     if found:
-        print_blocks([_details(booking) for booking in found], heading=3)
+        details = [_details(booking, names.get(booking.booking_id)) for booking in found]
+        print_blocks(details, heading=3)
     say_on_stderr(_summary(len(found), len(bookings), limit=limit, has_more=has_more))
 
 
@@ -120,13 +126,19 @@ def _unread_members(answer: BookingAnswer) -> dict[str, object]:
     return {"booking_id": answer.key, "error": problem}
 
 
-def _details(booking: Booking) -> list[tuple[str, object]]:
+def _members(booking: Booking, replacements: Mapping[str, str]) -> dict[str, object]:
+    """Return a booking of a list as a JSON object."""
+    return {**booking_members(booking), "replaced_by": replacements.get(booking.booking_id)}
+
+
+def _details(booking: Booking, replaced_by: str | None) -> list[tuple[str, object]]:
     """Return a booking of a list as names and values."""
     numbers = [ticket.ticket_number for ticket in booking.tickets if ticket.ticket_number]
     return [
         ("reference", booking.booking_reference),
         ("stage", booking.stage),
         ("total", money(booking.total_price, booking.currency)),
+        ("replaced by", replaced_by),
         ("sailings", tuple(sailings_of(booking.tickets))),
         ("travellers", ", ".join(names_of(booking.tickets))),
         ("tickets", ", ".join(numbers)),
