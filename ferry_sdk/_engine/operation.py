@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
@@ -17,6 +18,8 @@ from ferry_sdk._engine.settings import Authority
 from ferry_sdk.types import IdempotencyKey, RequestDigest
 
 T = TypeVar("T")
+
+_LONGEST_NAME: Final = 1000
 
 
 class Call(Protocol):
@@ -101,7 +104,31 @@ class Write(Generic[T_co]):
         identity = self.identity
         if isinstance(identity, bytes):
             identity = json.loads(identity)
-        return json.dumps(identity, sort_keys=True, default=str).encode()
+        return canonical_json(identity)
+
+
+def canonical_json(value: object) -> bytes:
+    """Return a value as JSON in one form: sorted, and with é as one character.
+
+    What is sent stays as the caller wrote it.
+    """
+    text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
+    if text.isascii():
+        return text.encode()
+    return json.dumps(_composed(json.loads(text))).encode()
+
+
+def _composed(value: Any) -> Any:  # noqa: ANN401 -- of JSON
+    """Return a value of JSON whose texts have one character for each letter."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {name: _composed(member) for name, member in members.items()}
+    if isinstance(value, list):
+        return [_composed(element) for element in cast("list[Any]", value)]
+    # The time can be quadratic, and no name is as long.
+    if isinstance(value, str) and len(value) <= _LONGEST_NAME:
+        return unicodedata.normalize("NFC", value)
+    return value
 
 
 def _is_never_final(_: object) -> bool:

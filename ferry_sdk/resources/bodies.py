@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from itertools import count
 from typing import Final, cast
 
+from ferry_sdk._engine.operation import canonical_json
 from ferry_sdk._engine.validation import flag
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import PassengerType
@@ -276,8 +276,7 @@ def key_for(
         booking["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
     if contact is not None:
         booking["contact"] = values_of(Contact, contact, "contact")
-    text = json.dumps(booking, sort_keys=True, default=str)
-    return IdempotencyKey(printable_key(key), text.encode())
+    return IdempotencyKey(printable_key(key), canonical_json(booking))
 
 
 def _sailing_of(selection: Values) -> Values:

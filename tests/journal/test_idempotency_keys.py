@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from unicodedata import normalize
 
 import pytest
 
@@ -99,6 +100,37 @@ def test_key_is_one_of_both_protocols(sandbox, shop, family):
     first = shop.bookings.create(**family, idempotency_key=KEY)
     again = shop.mcp.create_booking(**family, idempotency_key=KEY)
     assert (again.booking_id, made(sandbox)) == (first.booking_id, 1)
+
+
+def spelled(form):
+    """Return travellers whose names are written in a form of Unicode."""
+    names = [("Zélie", "Núñez"), ("Léo", "Núñez")]
+    return [
+        traveller | {"first_name": normalize(form, first), "last_name": normalize(form, last)}
+        for traveller, (first, last) in zip(PASSENGERS, names, strict=True)
+    ]
+
+
+def test_key_takes_names_in_other_code_points(sandbox, shop, family):
+    first = shop.bookings.create(**family | {"passengers": spelled("NFC")}, idempotency_key=KEY)
+    again = shop.bookings.create(**family | {"passengers": spelled("NFD")}, idempotency_key=KEY)
+    assert (again.booking_id, made(sandbox)) == (first.booking_id, 1)
+
+
+def test_unresolved_create_has_other_code_points(sandbox, shop, family):
+    sandbox.faults.add("lose_reply", "bookings.create")
+    caught(OutcomeUnknownError, shop.bookings.create, **family | {"passengers": spelled("NFC")})
+    caught(UnresolvedWriteError, shop.bookings.create, **family | {"passengers": spelled("NFD")})
+    assert made(sandbox) == 1
+
+
+def test_names_are_sent_as_they_are_written(shop, family):
+    travellers = spelled("NFD")
+    family = family | {"passengers": travellers}
+    booking = shop.bookings.create(**family, idempotency_key=KEY)
+    (ticket,) = shop.bookings.get(booking.booking_id).tickets
+    sent = [traveller["first_name"] for traveller in travellers]
+    assert [traveller.first_name for traveller in ticket.passengers] == sent
 
 
 def test_key_of_a_cancelled_booking_returns_it(sandbox, shop, family):
