@@ -79,7 +79,7 @@ _LOOK_UPS: Final = 200
 """Wishes whose searches are saved in one transaction."""
 _LOOK_UP_PAUSE: Final = timedelta(minutes=5)
 """How long after a look-up that failed the same wish is looked up again."""
-_MOST_DOUBLINGS: Final = 6
+_MOST_DOUBLINGS: Final = 5
 """A round that failed is followed by a pause of two seconds. So many further ones double it."""
 _MOST_NOT_ASKED: Final = 10_000
 """Searches that a report names as not asked, at most."""
@@ -357,7 +357,7 @@ class OfferWatcher:
         if not errors or len(errors) < searches:
             self._rounds_failed = 0
             return
-        seconds = 2.0 ** min(self._rounds_failed + 1, _MOST_DOUBLINGS)
+        seconds = 2.0 * 2.0 ** min(self._rounds_failed, _MOST_DOUBLINGS)
         self._rounds_failed += 1
         yield from self._sleep(max(seconds, longest_retry_after(errors)))
 
