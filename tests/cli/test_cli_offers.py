@@ -79,6 +79,21 @@ def test_history_is_a_table(cli, url, watched):
     assert "FRSIBERIA" in cli("offers", "history", "Tarifa", "MATNG", "--journal", url).out
 
 
+@pytest.mark.parametrize(
+    ("option", "is_shown"),
+    [
+        pytest.param("--since=-1", True, id="since yesterday"),
+        pytest.param("--since=2999-01-01", False, id="since a later day"),
+        pytest.param("--until=-1", False, id="until yesterday"),
+        pytest.param("--until=2999-01-01", True, id="until a later day"),
+    ],
+)
+def test_history_is_limited(cli, url, watched, option, *, is_shown):
+    watched()
+    shown = cli("offers", "history", "Tarifa", "MATNG", option, "--journal", url).out
+    assert ("FRSIBERIA" in shown) == is_shown
+
+
 def test_history_is_a_document(cli, url, watched):
     watched()
     shown = cli("offers", "history", "Tarifa", "MATNG", "--journal", url, "--json").document

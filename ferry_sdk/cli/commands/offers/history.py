@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Final
 
 from ferry_sdk import offers
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.options import AsJson, JournalUrl, open_journal
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    JournalUrl,
+    open_journal,
+    option,
+    parse_moment,
+)
 from ferry_sdk.cli.terminal.output import (
     members_of,
     moment,
@@ -17,17 +24,24 @@ from ferry_sdk.cli.terminal.output import (
 from ferry_sdk.cli.trips.options import ARRIVE, DEPART
 from ferry_sdk.offers.price_history import party_text
 
+_SINCE: Final = option(
+    "MOMENT", help="Only what was seen since then; -7: seven days ago.", parse=parse_moment
+)
+_UNTIL: Final = option("MOMENT", help="Only what was seen before.", parse=parse_moment)
+
 
 def show_history(
     *,
     origin: Annotated[str, DEPART],
     destination: Annotated[str, ARRIVE],
     journal: JournalUrl,
+    since: Annotated[datetime | None, _SINCE] = None,
+    until: Annotated[datetime | None, _UNTIL] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the prices and places that searches have seen, oldest first."""
     with open_journal(journal) as record:
-        seen = offers.history(record, origin, destination)
+        seen = offers.history(record, origin, destination, since=since, until=until)
 
     if as_json:
         print_json({"observations": [_members(each) for each in seen]})
