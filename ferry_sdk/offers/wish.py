@@ -26,8 +26,8 @@ from ferry_sdk.models.inputs import (
     parse_input,
 )
 from ferry_sdk.models.travellers import first_day_possible, parse_day
-from ferry_sdk.offers.rules import Rule
-from ferry_sdk.planning.request import Round, TripDays, TripRequest, days_between
+from ferry_sdk.offers.rules import Below, Drop, Opens, Rule
+from ferry_sdk.planning.request import Round, TripDays, TripRequest, check_days, days_between
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.bodies import passengers_on
@@ -348,6 +348,7 @@ def _days_of(days: object) -> tuple[date, date]:
     first, last = (parse_day(day, "days") for day in cast("Sequence[object]", days))
     if last < first:
         raise InvalidInputError("the last day is before the first", field="days")
+    check_days((last - first).days, "days")
     return first, last
 
 

@@ -27,7 +27,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection, elements_of
 from ferry_sdk.models.sums import exact_sum
-from ferry_sdk.planning.request import ConnectionRequest, Query, days_between
+from ferry_sdk.planning.request import ConnectionRequest, Query, check_days, days_between
 from ferry_sdk.planning.results import CONNECTION, AskedSearch, SearchReport, SearchResult
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, ports_of
@@ -187,6 +187,7 @@ class ConnectionPlan(TripPlan):
                 raise InvalidInputError(
                     "expected two durations, the shortest and the longest wait", field="wait"
                 )
+        check_days(longest.days, "wait")
         via: Sequence[Any] = () if request.via is None else elements_of(request.via, "via")
         self._via = {f"via[{index}]": port for index, port in enumerate(via)}
 

@@ -31,8 +31,10 @@ from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.availability import AvailabilityGroup
 
-ANY_TIME: Final = "00:00"
-"""The earliest departure of a search that asks for a whole day."""
+MOST_DAYS: Final = 3660
+"""Days of a call at most. No company sells as many, and millions of them would take minutes."""
+_ANY_TIME: Final = "00:00"
+"""The search lists the sailings of a day from this time on."""
 
 
 class TripDays(NamedTuple):
@@ -195,6 +197,7 @@ class CalendarRequest(TripRequest):
         last = parse_day(self.end, "end")
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
+        check_days((last - first).days, "end")
         return days_between(first, last)
 
 
@@ -267,7 +270,7 @@ def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> t
     Raises:
         InvalidInputError: A date or `flexible` is invalid; `field` names it.
     """
-    whole_number(flexible, "flexible", least=0)
+    check_days(whole_number(flexible, "flexible", least=0), "flexible")
     out = parse_day(on, "on")
     return_day = None if back is None else parse_day(back, "back")
     if return_day is not None and return_day < out:
@@ -275,9 +278,8 @@ def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> t
 
     least_shift = first_day_possible() - out
     most_shift = date.max - (return_day or out)
-    possible = max(most_shift, -least_shift).days  # `flexible` may be as large as a caller likes
     neighbours: list[TripDays] = []
-    for days in range(1, min(flexible, possible) + 1):
+    for days in range(1, flexible + 1):
         for shift in (timedelta(days), timedelta(-days)):
             if least_shift <= shift <= most_shift:
                 shifted_back = None if return_day is None else return_day + shift
@@ -288,6 +290,16 @@ def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> t
 def days_between(first: date, last: date) -> list[date]:
     """Return every day from the first to the last."""
     return [first + timedelta(days) for days in range((last - first).days + 1)]
+
+
+def check_days(number: int, argument: str) -> None:
+    """Reject an argument that asks for too many days.
+
+    Raises:
+        InvalidInputError: There are more than `MOST_DAYS`; `field` is the argument.
+    """
+    if number > MOST_DAYS:
+        raise InvalidInputError(f"expected at most {MOST_DAYS} days", field=argument)
 
 
 def whole_number(value: object, argument: str, *, least: int) -> int:

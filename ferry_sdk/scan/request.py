@@ -13,7 +13,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import elements_of
 from ferry_sdk.models.travellers import parse_day
-from ferry_sdk.planning.request import days_between
+from ferry_sdk.planning.request import check_days, days_between
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources import arguments
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
@@ -57,6 +57,7 @@ class ScanRequest:
         ends = [parse_day(day, "dates") for day in self.dates]
         self.days = []
         if len(ends) == 2:  # noqa: PLR2004 -- a pair
+            check_days((ends[1] - ends[0]).days, "dates")
             self.days = days_between(ends[0], ends[1])
 
         is_all = self.routes == "all"

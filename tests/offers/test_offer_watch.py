@@ -2,7 +2,7 @@
 
 import re
 from contextlib import aclosing, suppress
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -186,6 +186,7 @@ class TestWishes:
         [
             pytest.param({"days": DAY}, "days", id="one day"),
             pytest.param({"days": (DAY, DAY - timedelta(1))}, "days", id="days backwards"),
+            pytest.param({"days": (DAY, date.max)}, "days", id="more days than are sold"),
             pytest.param({"passengers": []}, "passengers", id="nobody"),
             pytest.param({"passengers": [{"type": "Cat"}]}, "passengers[0].type", id="a cat"),
             pytest.param({"companies": "CTN"}, "companies", id="text"),

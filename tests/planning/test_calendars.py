@@ -65,6 +65,9 @@ class TestDays:
     def test_last_day_before_the_first_is_refused(self, reader):
         assert caught(InvalidInputError, calendar_of, reader, END, START).field == "end"
 
+    def test_more_days_than_are_sold_are_refused(self, reader):
+        assert caught(InvalidInputError, calendar_of, reader, START, date.max).field == "end"
+
 
 class TestKeys:
     DAY = date(2051, 1, 10)

@@ -245,6 +245,7 @@ class TestRefusals:
             pytest.param("wait", (2 * HOUR, HOUR), id="the longer first"),
             pytest.param("wait", (-HOUR, HOUR), id="below zero"),
             pytest.param("wait", (2, 24), id="numbers"),
+            pytest.param("wait", (HOUR, timedelta.max), id="more days than are sold"),
             pytest.param("via", "Genoa", id="a port as a text"),
             pytest.param("via", [], id="no ports"),
             pytest.param("via", 7, id="a number as ports"),

@@ -542,6 +542,7 @@ WRONG = [
     pytest.param("back", "2050-06-01", id="back before the way out"),
     pytest.param("flexible", -1, id="days below zero"),
     pytest.param("flexible", True, id="a flag as days"),
+    pytest.param("flexible", 10**9, id="more days than are sold"),
     pytest.param("max_calls", 0, id="no calls"),
     pytest.param("concurrency", 0, id="no calls at a time"),
     pytest.param("companies", [], id="no companies"),

@@ -347,6 +347,7 @@ class TestArguments:
             pytest.param("dates", (DAYS[1], DAYS[0]), id="the last day first"),
             pytest.param("dates", (DAYS[0],), id="one day"),
             pytest.param("dates", ("soon", "later"), id="no days"),
+            pytest.param("dates", (DAYS[0], date.max), id="more days than are sold"),
             pytest.param("parties", [], id="no parties"),
             pytest.param("parties", ["x"], id="a text as a party"),
             pytest.param("parties", [Party], id="a class as a party"),
