@@ -416,7 +416,7 @@ def search(index):
         ("price history", "offers"),
         ("ferry find", "cli"),
         ("ferry show", "cli"),
-        ("ferry change", "cli"),
+        ("ferry change", "orders"),
         ("ferry book", "cli"),
         ("make_booking", "local-service/testing"),
         ("label", "observability"),

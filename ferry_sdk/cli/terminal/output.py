@@ -16,10 +16,11 @@ These are its members, by command:
   `booking_id`, `error`.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
 - `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
-- `change`: `order`: `id`, `kind`, `state`, `parts`, the new booking first; `booking`, the new one;
+- `change`: `order`, whose parts have the new booking first; `booking`, the new one;
   `cancellation`, what was kept and refunded of the old one; the last two are null if they could
   not be read afterwards.
-- `orders show`, `resume`: `order` as in `change`. `orders list`: `orders`, a list of these.
+- `orders list`: `orders`; `orders show`, `resume`, and `book` with `--changes 1`: `order`: `id`,
+  `kind`, `state`, `parts` (`booking_id`, `role`, `state`, `total`, `currency`, `expires_at`).
 - `voucher`: `voucher`: `ticket_id`, `path`, `bytes`.
 - `reconcile`: `reconciliation`: `paid_not_issued`, `issued_not_paid`, `refunded_short`,
   `total_differs`, `not_known`, lists of `booking_id`, `expected`, `found`, `currency`, `stage`,
@@ -30,13 +31,10 @@ These are its members, by command:
 - `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
   it is unresolved; for `recover` also `seen`, what was read instead of the effect.
 - `journal show`, `settle`: `entry`.
-- `offers add`: `wish`: `key`, `origin`, `destination`, `days` (first and last), `vehicle`,
-  `companies`, `depart_between`, `reservation_type`, `rules`. `offers list`: `wishes`, a list of
-  these. `offers remove`: `key`, `removed`.
-- `offers watch`: for each event a document: `id`, `key`, `kind`, `seen_at`, `price`, `before`,
-  `currency`, `rule`, `trip` (both null at the end of a wish).
-- `offers history`: `observations`: `seen_at`, `day`, `company`, `depart_at`, `price`, `currency`,
-  `vehicle`, `reservation_type`, `places` (numbers by type), `passengers`.
+- `offers add`: `wish`; `list`: `wishes`; `remove`: `key`, `removed`; `history`: `observations`;
+  `watch`: a document for each event: `id`, `key`, `kind`, `rule`, `trip`, `price`, `before`,
+  `currency`, `seen_at`.
+- `scan`: `folder`, `report`, the numbers of a scan.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
 - any, on failure, except with exit code 2: `error`: `message`, `hint`, `exit_code`; for a failed
