@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import time_machine
 
+import ferry_sdk
 from tests.support import blocks
 from tests.support.blocks import BLOCKS, MODULES, NOT_INSTALLED, PAGES, ROOT, SAYS, TO_SAVE, python
 from tests.support.run_shown import DAY
@@ -153,6 +154,12 @@ def test_parts_of_examples_are_as_in_their_files():
             example = ROOT / "examples" / title
             if example.exists():
                 assert source in example.read_text("utf-8"), f"{page.name}: {title}"
+
+
+def test_every_error_is_on_the_page_of_errors():
+    text = (ROOT / "docs" / "errors.md").read_text("utf-8")
+    errors = [name for name in ferry_sdk.__all__ if name.endswith("Error")]
+    assert [name for name in errors if f"`{name}`" not in text] == []
 
 
 def links_of(page):
