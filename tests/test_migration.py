@@ -1,4 +1,4 @@
-"""The page for those who come from plain httpx: its table of endpoints, and what bites there."""
+"""The page for those who come from plain httpx: its table of endpoints, and what to look out for."""
 
 import re
 from contextlib import ExitStack
@@ -20,8 +20,8 @@ from tests.support.trip import search_arguments
 
 PAGE = (ROOT / "docs" / "migration.md").read_text("utf-8")
 ROWS = {
-    name: (method, path, bites)
-    for method, path, name, bites in re.findall(
+    name: (method, path, notes)
+    for method, path, name, notes in re.findall(
         r"^\| `(GET|POST) (\S+)` \| `([\w.]+)` \| (.+) \|$", PAGE, re.MULTILINE
     )
 }
@@ -73,21 +73,21 @@ def test_row_has_the_endpoint_of_its_method(name):
 
 @every_row
 def test_post_that_only_reads_is_marked(name):
-    method, _, bites = ROWS[name]
+    method, _, notes = ROWS[name]
     is_search = name == "availability.search"
-    assert ("only reads" in bites) == (method == "POST" and SAFETY[name].is_read and not is_search)
+    assert ("only reads" in notes) == (method == "POST" and SAFETY[name].is_read and not is_search)
 
 
 @every_row
 def test_row_names_the_required_id_of_the_body(name):
-    method, _, bites = ROWS[name]
+    method, _, notes = ROWS[name]
     required = [
         field
         for field, one in BY_NAME[name].arguments.model_fields.items()
         if one.is_required() and field.endswith("id")
     ]
     if method == "POST" and "{id}" not in BY_NAME[name].path:
-        assert [field for field in required if f"`{field}`" not in bites] == []
+        assert [field for field in required if f"`{field}`" not in notes] == []
 
 
 @every_row
