@@ -1,8 +1,8 @@
 """Watch prices, and send an e-mail for each event: by cron, or as a service.
 
 Set FERRY_TOKEN and FERRY_BASE_URL, and run `python price_alerts.py sqlite:///ferry.db` with the
-journal that has the wishes, and SMTP_HOST, SMTP_PORT and ALERTS_TO. Without an argument it shows
-itself against the local service, and prints the messages.
+journal that has the wishes, and SMTP_HOST, SMTP_PORT and ALERTS_TO. Without an argument it runs
+a demonstration against the local service, and prints the messages.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Set FERRY_TOKEN and FERRY_BASE_URL, and run `python worker.py sqlite:///ferry.db` with the journal
 of the program that sells. SIGTERM ends it, after the event that it works on. Without an argument it
-shows itself against the local service.
+runs a demonstration against the local service.
 """
 
 from __future__ import annotations
