@@ -1,4 +1,4 @@
-"""The page for those who come from plain httpx: its table of endpoints, and what to look out for."""
+"""The page for those who come from plain httpx: its endpoints, and what to look out for."""
 
 import re
 from contextlib import ExitStack

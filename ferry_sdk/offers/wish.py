@@ -26,7 +26,7 @@ from ferry_sdk.models.inputs import (
     parse_input,
 )
 from ferry_sdk.models.travellers import first_day_possible, parse_day
-from ferry_sdk.offers.rules import Below, Drop, Opens, Rule
+from ferry_sdk.offers.rules import Rule
 from ferry_sdk.planning.request import Round, TripDays, TripRequest, check_days, days_between
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import ReservationTypeName

@@ -33,8 +33,8 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 
 MOST_DAYS: Final = 3660
 """Days of a call at most. No company sells as many, and millions of them would take minutes."""
-_ANY_TIME: Final = "00:00"
-"""The search lists the sailings of a day from this time on."""
+ANY_TIME: Final = "00:00"
+"""The earliest departure of a search that asks for a whole day."""
 
 
 class TripDays(NamedTuple):

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import warnings
 from contextlib import contextmanager
 
 import pytest

@@ -94,7 +94,7 @@ def test_another_call_is_not_being_asked(questions):
 @pytest.mark.parametrize(("seconds", "is_asked"), [(5, True), (10, False), (200, False)])
 def test_a_question_is_being_asked_for_one_turn(questions, seconds, is_asked):
     left = timedelta(seconds=VALID_FOR - seconds)
-    questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc) + left))
+    questions.keep(*CALL, request(expires_at=datetime.now(UTC) + left))
     assert questions.is_being_asked(*CALL) is is_asked
 
 
