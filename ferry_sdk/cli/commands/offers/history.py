@@ -46,8 +46,8 @@ def show_history(
     if as_json:
         print_json({"observations": [_members(each) for each in seen]})
     elif seen:
-        heads = ["Seen", "Leaves", "Company", "Price", "Places", "For"]
-        print_table(heads, [_row(each) for each in seen], right=["Price"], title=seen.route)
+        heads = ["seen", "leaves", "company", "price", "places", "for"]
+        print_table(heads, [_row(each) for each in seen], right=["price"], title=seen.route)
     else:
         say_on_stderr("No observation.")
 
