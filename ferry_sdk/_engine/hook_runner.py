@@ -66,8 +66,9 @@ class HookRunner:
             outcome: Literal["done"] | Outcome = "done"
             if error is not None:
                 # An interruption says nothing of the request; the state of the call does.
-                is_own = isinstance(error, FerryError) and not self._is_stopped_by(error)
-                outcome = error.outcome if is_own else context.state.outcome
+                outcome = context.state.outcome
+                if isinstance(error, FerryError) and not self._is_stopped_by(error):
+                    outcome = error.outcome
 
             read_back = result is not None and getattr(result.value, "read_back", False)
             return OutcomeEvent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
@@ -124,7 +124,7 @@ def _composed(value: Any) -> Any:  # noqa: ANN401 -- of JSON
         members = cast("dict[str, Any]", value)
         return {name: _composed(member) for name, member in members.items()}
     if isinstance(value, list):
-        return [_composed(element) for element in cast("list[Any]", value)]
+        return [_composed(element) for element in cast("Sequence[Any]", value)]
     # The time can be quadratic, and no name is as long.
     if isinstance(value, str) and len(value) <= _LONGEST_NAME:
         return unicodedata.normalize("NFC", value)
