@@ -45,24 +45,24 @@ def _log_end(steps: Flow[Result[T]], name: str, context: Context) -> Flow[Result
     except GeneratorExit:
         raise
     except FerryError as error:
-        _log_call(name, context, context, outcome=error.outcome, end=log_text(error))
+        _log_call(name, context, sent_by=context, outcome=error.outcome, end=log_text(error))
         raise
     except BaseException as error:
         outcome = context.state.outcome
-        _log_call(name, context, context, outcome=outcome, end=type(error).__name__)
+        _log_call(name, context, sent_by=context, outcome=outcome, end=type(error).__name__)
         raise
 
     # The request may be that of another caller, who searches the same.
     end = f"HTTP {result.reply.status_code}"
-    _log_call(name, context, result.context, outcome="done", end=end)
+    _log_call(name, context, sent_by=result.context, outcome="done", end=end)
     return result
 
 
 def _log_call(
     name: str,
     context: Context,
-    sent_by: Context,
     *,
+    sent_by: Context,
     outcome: Literal["done"] | Outcome,
     end: str,
 ) -> None:
@@ -76,6 +76,7 @@ def _log_call(
         end: The last status, or the error.
     """
     attempts = sent_by.state.attempts
+    last = attempts[-1] if attempts else None
     milliseconds = int((context.clock() - context.began) * 1000)
     log(
         context,
@@ -88,7 +89,7 @@ def _log_call(
         len(attempts),
         operation=name,
         outcome=outcome,
-        attempt=attempts[-1] if attempts else None,
+        attempt=last,
         more={"milliseconds": milliseconds, "attempts": len(attempts)},
     )
 
@@ -182,5 +183,7 @@ def _recover(
         raise updated
 
     result = seen.of(read_back.result(record))
-    yield from record_outcome(context, error.entry_id, "done", result.value, record)
+    yield from record_outcome(
+        context, error.entry_id, "done", result_or_error=result.value, record=record
+    )
     return result

@@ -17,7 +17,8 @@ import re
 from contextlib import suppress
 from functools import partial
 from inspect import signature
-from typing import cast
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking
@@ -30,12 +31,15 @@ _AFTER_INTERRUPTION = 2.0
 it runs in a thread."""
 _CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 """A code, such as ``PRICE_CHANGED``, ``-32603`` or ``booking.closed``."""
+_takes_details_by_function: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""Whether a function that ends an entry has the parameter `details`."""
 
 
 def record_outcome(
     context: Context,
     entry_id: str | None,
     state: EndState,
+    *,
     result_or_error: object,
     record: object = None,
 ) -> Flow[None]:
@@ -105,7 +109,7 @@ def _end(
     # An outcome without details is better than none on record.
     with suppress(Exception):
         if _takes_details(journal):
-            details = _details(state, result_or_error, record, named_id)
+            details = _details(state, result_or_error, record=record, named_id=named_id)
 
     if details is None:
         journal.end(entry_id, state)
@@ -119,15 +123,22 @@ def _takes_details(journal: Recorder) -> bool:
     The page on the journal promises this rule to users who write a recorder of their own: a
     `Recorder` needs no such parameter, a `DetailedRecorder` has it.
 
-    The parameters are read at each write, because a user may replace `end` of a journal by a
-    wrapper at any time. A wrapper of `functools.wraps` shows the parameters of the function that it
-    wraps, and need not pass them on. With ``follow_wrapped=False``, its own parameters count.
+    A user may replace `end` of a journal by a wrapper at any time, so each write looks which
+    function it is. The parameters of a function are read once.
     """
-    return "details" in signature(journal.end, follow_wrapped=False).parameters
+    end: Any = journal.end
+    function = getattr(end, "__func__", end)  # all journals of a class share that of a method
+    takes_details = _takes_details_by_function.get(function)
+    if takes_details is None:
+        # A wrapper of `functools.wraps` shows the parameters of the function that it wraps, and
+        # need not pass them on. With ``follow_wrapped=False``, its own parameters count.
+        takes_details = "details" in signature(function, follow_wrapped=False).parameters
+        _takes_details_by_function[function] = takes_details
+    return takes_details
 
 
 def _details(
-    state: EndState, result_or_error: object, record: object, named_id: str | None
+    state: EndState, result_or_error: object, *, record: object, named_id: str | None
 ) -> OutcomeDetails:
     """Return the details of an outcome: the ids of what was made, or the refusal."""
     match state:

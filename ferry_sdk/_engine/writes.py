@@ -269,12 +269,17 @@ class _WriteSteps(Generic[T]):
             # If the request was shared, the error has the entry of the caller who sent it.
             stop.entry_id = self.entry_id
         outcome = outcome_after(stop, context)
-        yield from record_outcome(context, self.entry_id, outcome, stop)
+        yield from record_outcome(context, self.entry_id, outcome, result_or_error=stop)
 
     def _record_success(self, response: Result[T]) -> Flow[None]:
         """Record that the write is done."""
-        record = self.read_record
-        yield from record_outcome(self.context, self.entry_id, "done", response.value, record)
+        yield from record_outcome(
+            self.context,
+            self.entry_id,
+            "done",
+            result_or_error=response.value,
+            record=self.read_record,
+        )
 
     def _begin(self, journal: Recorder, intent: Intent) -> None:
         """Record the intent; undo that if the call was abandoned in the meantime.
@@ -308,7 +313,9 @@ class _WriteSteps(Generic[T]):
             raise duplicate
         result = read_back.result(record)
         if not is_done:
-            yield from record_outcome(self.context, entry.id, "done", result, record)
+            yield from record_outcome(
+                self.context, entry.id, "done", result_or_error=result, record=record
+            )
         return seen.of(result)
 
     def _read_effect(self) -> Flow[object]:
@@ -381,7 +388,7 @@ class _WriteSteps(Generic[T]):
         self.context.state.booking_id = booking_id
         if booking_id is not None and self.write.read_back_named is not None:
             # On record before it is read: a process that dies meanwhile does not lose it.
-            yield from record_outcome(self.context, self.entry_id, "unknown", lost)
+            yield from record_outcome(self.context, self.entry_id, "unknown", result_or_error=lost)
 
     def _read_back(self) -> ReadBack[T] | None:
         """Return how to read the result back; None if no read can show it."""

@@ -2,11 +2,13 @@
 
 import logging
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
+from unittest.mock import Mock
 
 import pytest
 
 from ferry_sdk import AlreadyDoneError, APIError, Ferry, OutcomeUnknownError
+from ferry_sdk._engine import outcomes
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.types import OutcomeDetails
@@ -232,6 +234,26 @@ def test_detailed_recorder_gets_the_details(ferry_sandbox, order):
     made = create_with(recorder, ferry_sandbox, order)
     details = OutcomeDetails(made.booking_id)
     assert recorder.ends == [("entry-bookings.create", "done", details)]
+
+
+def test_end_that_is_replaced_later_counts_at_once(ferry_sandbox, order):
+    recorder = Detailed()
+    create_with(recorder, ferry_sandbox, order)
+    recorder.end = partial(Plain.end, recorder)
+    create_with(recorder, ferry_sandbox, order)
+    assert [len(end) for end in recorder.ends] == [3, 2]
+
+
+def test_parameters_of_a_recorder_are_read_once(ferry_sandbox, order, monkeypatch):
+    class New(Plain):
+        def end(self, entry_id, state):
+            self.ends.append(entry_id)
+
+    read = Mock(wraps=outcomes.signature)
+    monkeypatch.setattr(outcomes, "signature", read)
+    for recorder in (New(), New()):
+        create_with(recorder, ferry_sandbox, order)
+    read.assert_called_once()
 
 
 @pytest.mark.parametrize("kind", [Plain, Decorated, Failing])
