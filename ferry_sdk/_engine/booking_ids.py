@@ -101,7 +101,9 @@ def _named_values(value: object, own_id: object, depth: int) -> Iterator[object]
 
 
 def _id_of(message: object) -> object:
-    return cast("dict[str, object]", message).get("id") if isinstance(message, dict) else None
+    if not isinstance(message, dict):
+        return None
+    return cast("dict[str, object]", message).get("id")
 
 
 def _decode(text: str) -> Iterator[object]:
@@ -111,8 +113,8 @@ def _decode(text: str) -> Iterator[object]:
     the ``data:`` of an event stream.
     """
     text = text[:_LONGEST_TEXT]
-    is_list = text.lstrip().startswith("[")
-    start = text.find("[" if is_list else "{")
+    opening = "[" if text.lstrip().startswith("[") else "{"
+    start = text.find(opening)
     while start >= 0:
         try:
             value, end = _decoder.raw_decode(text, start)

@@ -13,7 +13,6 @@ from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import ReadBack, Wait
 from ferry_sdk._engine.polling import PollResult, poll
-from ferry_sdk.errors import FerryError
 
 READ_BACK_WINDOW: Final = 30.0
 """Seconds in which the effect of a write is read back, if there is no deadline."""
@@ -38,8 +37,4 @@ def read_until_shown(read_back: ReadBack[Any], context: Context) -> Flow[PollRes
         return None
 
     wait = Wait(window, until=read_back.shows)
-    context = replace(context, goes_first=True)
-    try:
-        return (yield from poll(read_back.reading, context, wait))
-    except FerryError:  # the client was closed meanwhile
-        return None
+    return (yield from poll(read_back.reading, replace(context, goes_first=True), wait))

@@ -214,4 +214,4 @@ def _is_remote(connection: socket) -> bool:
         host: object = connection.getpeername()[0]
     except OSError:  # closed, so nothing can be sent on it
         return False
-    return not is_loopback(str(host).removeprefix("::ffff:"))
+    return not is_loopback(str(host))

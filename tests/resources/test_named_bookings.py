@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from ferry_sdk import OutcomeUnknownError
-from ferry_sdk.journal import Journal
+from ferry_sdk._engine import booking_ids
+from ferry_sdk.journal import Journal, schema
 from tests.support.exchanges import caught, client_of
 from tests.support.mcp_samples import SELECTION
 from tests.support.samples import BOOKING, BOOKING_CREATED
@@ -164,6 +165,10 @@ def test_what_is_not_named_for_sure_is_unknown(ferry, desk, service, reply):
     assert TOKEN not in repr(error)
     assert "1234567" not in repr(error)
     assert service.asked == ["POST /api/booking"]
+
+
+def test_longest_id_is_that_of_a_journal():
+    assert booking_ids._LONGEST_ID == schema.LONGEST
 
 
 def test_good_reply_is_not_read_back(ferry, desk, service):
