@@ -77,7 +77,8 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             continue
 
         retries += 1
-        wait = delay_before(retries, failure, safety, context)  # raises what is not retried
+        # It raises what is not retried.
+        wait = delay_before(retries, failure, safety=safety, context=context)
         yield from _announce_retry(failure, wait, context)
         try:
             yield from Sleep(wait)
@@ -172,7 +173,10 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     redactor = context.redactor()
     if error.request_id is not None:
         error.request_id = show_request_id(
-            error.request_id, redactor.tokens, context.state.secrets, redactor
+            error.request_id,
+            tokens=redactor.tokens,
+            personal_data=context.state.secrets,
+            redactor=redactor,
         )
     error.redact(redactor)
     if isinstance(error, APIError):

@@ -5,7 +5,8 @@ Only its `CallState` changes. All requests of a call share the attempts and the 
 retries, handshakes, guards and read-backs.
 
 The fields that decide the outcome of a write are `sending`, by the rules of the module of that
-name, `is_in_doubt` and `is_done`. So an interruption at any point finds the true state.
+name, `is_in_doubt`, `is_rejected` and `is_done`. So an interruption at any point finds the true
+state.
 """
 
 from __future__ import annotations
@@ -189,8 +190,8 @@ class Context:
         runner: HookRunner | None = None
         if settings.hooks:
             is_watched = is_watched or OutcomeEvent in settings.hooks.by_event
-            call = CallInfo(operation, call_id, now(), settings.label)
-            runner = HookRunner(settings.hooks, call, clock, stop)
+            call = CallInfo(operation, call_id, began=now(), label=settings.label)
+            runner = HookRunner(settings.hooks, call, clock=clock, stop=stop)
 
         return cls(
             settings=settings,

@@ -62,7 +62,7 @@ class HookRunner:
     def run(self, steps: Flow[Result[T]], context: Context) -> Flow[Result[T]]:
         """Run the steps of a call, and notify the hooks of the outcome."""
 
-        def event(result: Result[T] | None, error: BaseException | None) -> OutcomeEvent:
+        def make_event(result: Result[T] | None, error: BaseException | None) -> OutcomeEvent:
             outcome: Literal["done"] | Outcome = "done"
             if error is not None:
                 # An interruption says nothing of the request; the state of the call does.
@@ -80,7 +80,7 @@ class HookRunner:
                 read_back=read_back,
             )
 
-        return self._watch(steps, event)
+        return self._watch(steps, make_event)
 
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
@@ -103,7 +103,7 @@ class HookRunner:
             rpc_method=request.rpc_method,
         )
 
-        began = self.clock()
+        began = self.clock()  # for an interruption of a hook, before the request has begun
         try:
             yield from self.notify(event)
             began = self.clock()
@@ -116,25 +116,34 @@ class HookRunner:
             raise
 
         if ResponseEvent in self.hooks.by_event:
-            seconds = self.clock() - began
-            request_id = context.request_id_of(reply)
-            yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
+            response = ResponseEvent(
+                event,
+                seconds=self.clock() - began,
+                status_code=reply.status_code,
+                request_id=context.request_id_of(reply),
+            )
+            yield from self.notify(response)
         if ConnectionsEvent in self.hooks.by_event:
             connections = effect.connections
             reported = self.hooks.known_connections
             if connections is not None and connections not in reported:
                 reported.add(connections)
-                yield from self.notify(ConnectionsEvent(self.call, host, port, connections))
+                first_use = ConnectionsEvent(
+                    self.call, host=host, port=port, connections=connections
+                )
+                yield from self.notify(first_use)
         return reply
 
     def wait_for_turn(self, steps: Flow[None], operation: str) -> Flow[None]:
         """Wait for the client's limiter, and notify the hooks of the wait."""
         began = self.clock()
 
-        def event(_: None, error: BaseException | None) -> LimiterEvent:
-            return LimiterEvent(self.call, operation, self.clock() - began, self._problem(error))
+        def make_event(_: None, error: BaseException | None) -> LimiterEvent:
+            return LimiterEvent(
+                self.call, operation, seconds=self.clock() - began, problem=self._problem(error)
+            )
 
-        return self._watch(steps, event)
+        return self._watch(steps, make_event)
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""
@@ -150,7 +159,7 @@ class HookRunner:
         yield from self.notify(event)
 
     def _watch(
-        self, steps: Flow[T], event: Callable[[T | None, BaseException | None], Event]
+        self, steps: Flow[T], make_event: Callable[[T | None, BaseException | None], Event]
     ) -> Flow[T]:
         """Run steps, and notify the hooks of their result or error."""
         try:
@@ -158,9 +167,9 @@ class HookRunner:
         except GeneratorExit:
             raise
         except BaseException as error:
-            yield from self.notify(event(None, error))
+            yield from self.notify(make_event(None, error))
             raise
-        yield from self.notify(event(result, None))
+        yield from self.notify(make_event(result, None))
         return result
 
     def _is_stopped_by(self, error: BaseException) -> bool:

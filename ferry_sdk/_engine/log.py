@@ -43,14 +43,20 @@ def log(
         attempt: The attempt that the record is about, if it is about one.
         more: Further fields of the record.
     """
+    status_code: int | None = None
+    request_id: str | None = None
+    if attempt is not None:
+        status_code = attempt.status_code
+        request_id = attempt.request_id
+
     fields: dict[str, object] = {
         "operation": operation or context.state.operation,
         "correlation_id": context.correlation_id,
         "label": context.settings.label,
         "attempt": context.state.attempt,
         "outcome": outcome,
-        "status_code": attempt and attempt.status_code,
-        "request_id": attempt and attempt.request_id,
+        "status_code": status_code,
+        "request_id": request_id,
         **(more or {}),
     }
     # The record names the line of the caller.

@@ -57,7 +57,8 @@ class Record(Generic[ModelT]):
             record: ModelT = self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
             where, problem = path_of(error)
-            raise unreadable_error(self.model.__name__, where, problem, value) from None
+            name = self.model.__name__
+            raise unreadable_error(name, where, problem=problem, value=value) from None
         return record
 
 
@@ -85,10 +86,10 @@ class RecordList(Generic[ModelT]):
                 self._report_lost(lost, items)
             return Records(records, lost)
 
-        makers = [
-            self._validate(first, items[first : first + CHUNK_SIZE], lost)
-            for first in range(0, len(items), CHUNK_SIZE)
-        ]
+        makers: list[Callable[[], Sequence[ModelT]]] = []
+        for first in range(0, len(items), CHUNK_SIZE):
+            part = items[first : first + CHUNK_SIZE]
+            makers.append(self._validate(first, part, lost))
         if lost:
             self._report_lost(lost, items)
 
@@ -105,15 +106,16 @@ class RecordList(Generic[ModelT]):
         if isinstance(value, dict):
             members = cast("dict[str, object]", value)
             name = self._list_member(members)
-            inner: object = members.get(name, members)
-            # An object whose member is no list is itself the only record.
-            is_list = _is_list(inner) or not inner
-            value = inner if is_list else [members]
+            value = members.get(name, members)
+            if value and not isinstance(value, list):
+                # An object whose member is no list is itself the only record.
+                value = [members]
 
         if value is None or value == {}:
             return []
         if not isinstance(value, list):
-            raise unreadable_error(f"a list of {self.model.__name__}", None, "not a list", value)
+            expected = f"a list of {self.model.__name__}"
+            raise unreadable_error(expected, None, problem="not a list", value=value)
         return cast("list[object]", value)
 
     def _list_member(self, members: dict[str, object]) -> str:
@@ -169,7 +171,8 @@ class RecordList(Generic[ModelT]):
         if len(lost) == len(items):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
-            raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
+            expected = f"a list of {self.model.__name__}"
+            raise unreadable_error(expected, where, problem=first.problem, value=items)
 
         for record in lost:
             logger.warning(
@@ -180,10 +183,6 @@ class RecordList(Generic[ModelT]):
                 record.field,
                 record.problem,
             )
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 class Passthrough(Generic[T]):
@@ -213,9 +212,16 @@ def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:
 
 
 def unreadable_error(
-    what: str, where: str | None, problem: str, value: object
+    expected: str, where: str | None, *, problem: str, value: object
 ) -> UnexpectedResponseError:
-    """Return the error of a reply that cannot be parsed."""
+    """Return the error of a reply that cannot be parsed.
+
+    Args:
+        expected: What the reply should be, such as ``Booking``.
+        where: The path of the invalid field; None for the whole reply.
+        problem: What is wrong there.
+        value: The reply.
+    """
     place = f": {where}" if where else ""
-    problem = f"the reply cannot be read as {what}{place}: {problem}"
-    return mark_quoted(UnexpectedResponseError(problem, field=where, body=value), where or "")
+    message = f"the reply cannot be read as {expected}{place}: {problem}"
+    return mark_quoted(UnexpectedResponseError(message, field=where, body=value), where or "")

@@ -56,7 +56,9 @@ def send(
         yield from acquire(context.settings.limiter, context, until)
 
     timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
-    effect = Send(request, timeout, listener, until, context.state.is_unproven)
+    effect = Send(
+        request, timeout, listener=listener, until=until, is_unproven=context.state.is_unproven
+    )
     if not is_download:
         context.state.sending = effect  # before the HTTP library gets it: see `sending`
     reply: Reply

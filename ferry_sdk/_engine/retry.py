@@ -104,7 +104,7 @@ def _poll_delay(attempts: int) -> float:
     return strategies().poll(SimpleNamespace(attempt_number=attempts))
 
 
-def delay_before(number: int, failure: FerryError, safety: Safety, context: Context) -> float:
+def delay_before(number: int, failure: FerryError, *, safety: Safety, context: Context) -> float:
     """Return the seconds to wait before the retry of this number; the first is 1.
 
     Raises:

@@ -137,11 +137,13 @@ _ALWAYS: frozenset[FailureKind] = _IF_NOT_DONE.union({"lost"})
 
 
 def _read(operation: str) -> Safety:
-    return Safety(operation, "read", None, _ALWAYS)
+    return Safety(operation, "read", effect=None, retry_on=_ALWAYS)
 
 
 def _write(operation: str, effect: str, *confirmed_by: Proof) -> Safety:
-    return Safety(operation, "write", effect, _IF_NOT_DONE, confirmed_by)
+    return Safety(
+        operation, "write", effect=effect, retry_on=_IF_NOT_DONE, confirmed_by=confirmed_by
+    )
 
 
 def _create(operation: str) -> Safety:

@@ -39,7 +39,9 @@ class ServiceClock:
             service_time: The service's time, in seconds since the epoch.
             measured_at: When it was that time, on the monotonic clock; None: now.
         """
-        self._ahead = service_time - (self.clock() if measured_at is None else measured_at)
+        if measured_at is None:
+            measured_at = self.clock()
+        self._ahead = service_time - measured_at
         self.knows_time = True
 
     def now(self) -> datetime:

@@ -38,8 +38,10 @@ class FileToken:
 
 def file_of(option: Path | None) -> Path | None:
     """Return the token file: that of the option, else the one in ``FERRY_TOKEN_FILE``."""
+    if option is not None:
+        return option
     path = os.environ.get("FERRY_TOKEN_FILE")
-    return option or (Path(path) if path else None)
+    return Path(path) if path else None
 
 
 def read_secret(file: Path, name: str) -> str:

@@ -150,8 +150,7 @@ def _has_digits_to_lose(content: bytes) -> bool:
         if end < 0:
             end = len(content)
         # At the start of the body nothing is before it, and empty bytes are in any bytes.
-        before = content[start - 1 : start]
-        if before in _BEFORE_NUMBER and _loses_digits(content[start:end]):
+        if content[start - 1 : start] in _BEFORE_NUMBER and _loses_digits(content[start:end]):
             return True
     return False
 

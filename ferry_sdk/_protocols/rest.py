@@ -56,7 +56,7 @@ class Rest:
     ) -> Rest:
         """Describe a POST request."""
         content = None if body is None else encode_json(body)
-        return cls("POST", _path(*segments), content, authority)
+        return cls("POST", _path(*segments), content=content, authority=authority)
 
     @property
     def body(self) -> object:

@@ -95,7 +95,8 @@ class ForkLock:
         Args:
             writes: Whether the block changes something, so that a fork waits long for it.
         """
-        return _Use(self, _WRITE_TIMEOUT if writes else _READ_TIMEOUT)
+        timeout = _WRITE_TIMEOUT if writes else _READ_TIMEOUT
+        return _Use(self, timeout)
 
     def add(self, use: _Use) -> None:
         """Start a use."""

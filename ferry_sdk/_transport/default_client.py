@@ -140,7 +140,7 @@ class DefaultClients:
         kept_for = IDLE_BEFORE_WRITE if is_unproven else KEPT_FOR
         client = self._made.get((kind, kept_for))
         if client is None:
-            made = _make_httpx_client(httpx, kind, kept_for, self._settings)
+            made = _make_httpx_client(httpx, kind, kept_for=kept_for, settings=self._settings)
             client = self._made.setdefault((kind, kept_for), made)
         return client
 
@@ -155,6 +155,7 @@ class DefaultClients:
 def _make_httpx_client(
     httpx: ModuleType,
     kind: Any,  # noqa: ANN401 -- a class of httpx, or one in its place
+    *,
     kept_for: float,
     settings: Settings,
 ) -> Any:  # noqa: ANN401 -- a client of either kind

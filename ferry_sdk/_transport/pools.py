@@ -216,7 +216,8 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         """Load and make what the calls of this event loop need, so that no call does."""
         if self._find(running_loop()) is not None:
             return
-        load_for_tasks("trio" if asyncio_loop() is None else "asyncio")
+        backend = "trio" if asyncio_loop() is None else "asyncio"
+        load_for_tasks(backend)
         with suppress(FerryError):  # the call raises it
             self.resources()
 
@@ -228,9 +229,10 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         """
         woken = anyio.Event()
         wake = partial(call_in_loop, running_loop(), woken.set)
+        wake_by_signal = nullcontext() if signal is None else signal.call(wake)
         with (
             self.resources().closing.call(woken.set),
-            signal.call(wake) if signal is not None else nullcontext(),
+            wake_by_signal,
             anyio.move_on_after(seconds),
         ):
             await woken.wait()

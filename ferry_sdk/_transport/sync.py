@@ -158,7 +158,9 @@ class Transport:
 
     def _next_answer(self, effect: NextAnswer[T]) -> object:
         threads = self._threads_of(effect.batch)
-        with nullcontext() if self._stop is None else self._stop.call(threads.interrupt):
+        if self._stop is None:
+            return threads.next_answer(effect.until)
+        with self._stop.call(threads.interrupt):
             return threads.next_answer(effect.until)
 
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:

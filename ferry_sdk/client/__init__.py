@@ -130,7 +130,9 @@ class Client(Generic[ClientTransportT_co]):
             "label": label,
         }
         options = {name: value for name, value in every_option.items() if value is not UNSET}
-        if (callable(token) or isinstance(token, str)) and token == settings.token.source:
+        # Only these values are compared: `check_options` refuses any other, such as an array.
+        is_comparable = callable(token) or isinstance(token, str)
+        if is_comparable and token == settings.token.source:
             del options["token"]
         elif "token" in options:  # another account, which has no right to the organisation's token
             options.setdefault("organisation_token", None)
@@ -188,7 +190,7 @@ class Ferry(Client[Transport], sync.Groups):
         limiter: Asked before every request, such as a `Rate`; None: no limit.
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
-        event_hooks: Functions to call for every request, response, retry and outcome.
+        event_hooks: Functions to call for each event of `EventHooks`, such as every outcome.
         label: A word for whoever's calls these are, such as an account: 1 to 64 printable ASCII
             characters without white space. Hooks, log records, spans and metrics have it; it is
             never sent.
@@ -388,7 +390,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         limiter: Asked before every request, such as a `Rate`; None: no limit.
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
-        event_hooks: Functions to call for every request, response, retry and outcome.
+        event_hooks: Functions to call for each event of `EventHooks`, such as every outcome.
         label: A word for whoever's calls these are, such as an account: 1 to 64 printable ASCII
             characters without white space. Hooks, log records, spans and metrics have it; it is
             never sent.

@@ -186,14 +186,17 @@ def _load_about(engine: Engine) -> Row[Any] | None:
 
 
 def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
-    secret = token_bytes(32)
-    key = callers_key or Key(secret)
+    own_secret: bytes | None = None
+    key = callers_key
+    if key is None:
+        own_secret = token_bytes(32)
+        key = Key(own_secret)
     add_missing(engine)
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
         about.c.key_check: key.check_value(),
-        about.c.own_key: None if callers_key else secret,
+        about.c.own_key: own_secret,
     }
 
     # If there are entries but no key, the key was lost. With a new key, no earlier write would be

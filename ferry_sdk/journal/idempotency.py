@@ -103,7 +103,7 @@ def require_free(connection: Connection, claim: Claim) -> None:
     raise UnresolvedWriteError(entry, order_id=first_try.order_id)
 
 
-def add(connection: Connection, claim: Claim, entry_id: str, order_id: str | None) -> None:
+def add(connection: Connection, claim: Claim, *, entry_id: str, order_id: str | None) -> None:
     """Add the next try of a key."""
     last_number = connection.execute(_LAST_NUMBER, {"key_hash": claim.key_hash}).scalar_one()
     number = 1 if last_number is None else last_number + 1

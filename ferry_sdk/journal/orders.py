@@ -58,7 +58,7 @@ def begin(
             _save(connection, order, entry_id)
         if claim is not None:
             order_id = None if order is None else order.id
-            idempotency.add(connection, claim, entry_id, order_id)
+            idempotency.add(connection, claim, entry_id=entry_id, order_id=order_id)
     return entry_id
 
 

@@ -244,7 +244,7 @@ def settle(
     connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
 ) -> JournalEntry | None:
     """Set an outcome as `change` does, and return the entry."""
-    change(connection, entry_id, state, details)
+    change(connection, entry_id, state, details=details)
     return find(connection, entry_id)
 
 
@@ -265,7 +265,7 @@ def settle_create(
     with exclusive_transaction(connection):
         if connection.execute(makers.limit(1)).first() is not None:
             raise InvalidInputError("another write made this booking", field="booking_id")
-        return settle(connection, entry_id, state, details)
+        return settle(connection, entry_id, state, details=details)
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:

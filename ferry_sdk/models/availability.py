@@ -278,18 +278,23 @@ class Availability(Model):
         chosen_tariff = _find_part(self.tariffs, tariff, Tariff)
         chosen_place = _find_part(self.places, place, Place)
 
-        expires_at = chosen_tariff.expiration_date
-        is_reservation = chosen_tariff.type in _NOT_TICKETS
+        expires_at: datetime | None = None
+        if isinstance(chosen_tariff.expiration_date, datetime):  # not a text that is no moment
+            expires_at = chosen_tariff.expiration_date
+        reservation_type: str | None = None
+        if chosen_tariff.type in _NOT_TICKETS:
+            reservation_type = chosen_tariff.type.upper()
+
         return Selection(
             availability_id=self.id,
             tariff_id=chosen_tariff.id,
             place_id=chosen_place.id,
             amount=chosen_tariff.amount,
             currency=chosen_tariff.currency,
-            expiration_date=expires_at if isinstance(expires_at, datetime) else None,
+            expiration_date=expires_at,
             company=self.company.id or None,
             roundtrip_locked=chosen_tariff.roundtrip_locked,
-            reservation_type=chosen_tariff.type.upper() if is_reservation else None,
+            reservation_type=reservation_type,
             depart_at=self.depart_at,
             depart_code=self.depart_code or None,
             arrive_code=self.arrive_code or None,

@@ -547,6 +547,7 @@ def _parse_moment_or_keep(value: object) -> object:
         return value
     if len(value) in _EPOCH_DIGITS and value.isascii() and value.isdigit():
         return _parse_epoch_or_keep(int(value))
+    # A moment has a hyphen behind the four digits of its year.
     if value[4:5] != "-" or len(value) > _LONGEST_MOMENT:
         return value
     with suppress(ValidationError):

@@ -327,7 +327,8 @@ class BookingCancellation(Model):
 
     @field_serializer("refund_amount", when_used="json-unless-none")
     def _write_refund(self, amount: Decimal) -> str | None:
-        return exact_amount(amount, self.previewed.currency if self.previewed else "")
+        currency = self.previewed.currency if self.previewed else ""
+        return exact_amount(amount, currency)
 
     @property
     def refund_shortfall(self) -> Decimal | None:

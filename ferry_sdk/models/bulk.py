@@ -171,7 +171,7 @@ class Columns(Generic[ModelT]):
             if not layout.is_exact:
                 contents = [self._blank | record for record in records]
             if layout.extra:
-                extra = [{name: record.pop(name) for name in layout.extra} for record in contents]
+                extra = [_take_members(record, layout.extra) for record in contents]
 
             # What the constructor of a model would do, for all records in five loops in C.
             models = [*map(object.__new__, repeat(self._model, len(records)))]
@@ -222,6 +222,11 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
     if columns is None:
         raise NotUniformError
     return columns.validate(records)
+
+
+def _take_members(record: Members, names: Sequence[str]) -> Members:
+    """Remove members from a record, and return them."""
+    return {name: record.pop(name) for name in names}
 
 
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:

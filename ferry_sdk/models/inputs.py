@@ -176,7 +176,7 @@ class SearchPassenger(Input):
     ) -> PassengerParam | None:
         kind = info.data.get("type")  # None: the type is invalid, which is reported already
         if param is not None and kind is not None and param != kind.value[0]:
-            expected = {"letter": kind[0], "type": kind.value}
+            expected = {"letter": kind.value[0], "type": kind.value}
             raise PydanticCustomError("value_error", "expected {letter} for {type}", expected)
         return param
 

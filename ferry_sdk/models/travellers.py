@@ -307,8 +307,8 @@ def assess(
         types.append(kind)
 
         if expiry is not None and expiry < last_day:
-            late = "the document expires before the last day of travel"
-            problems.append(TravellerProblem(index, "doc_expiration", late))
+            problem = "the document expires before the last day of travel"
+            problems.append(TravellerProblem(index, "doc_expiration", problem))
 
         if born and gender:
             identities.add((born, gender))

@@ -149,7 +149,8 @@ class method(Generic[P, DescriptionT]):  # noqa: N801 -- used as a decorator, li
                 raise trim(error) from error.__cause__
 
         is_async = transport in {AsyncTransport, AsyncRawTransport}
-        return update_wrapper(acall if is_async else call, describe)
+        perform: Callable[..., Any] = acall if is_async else call
+        return update_wrapper(perform, describe)
 
     def __get__(
         self, instance: object, owner: type[object] | None = None

@@ -82,12 +82,13 @@ class SearchArguments:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
+        out_day = day(self.out_at, "out_at")
         request: dict[str, object] = {
             "company": identifier(self.company, "company"),
             "depart_code": identifier(self.depart_code, "depart_code"),
             "arrive_code": identifier(self.arrive_code, "arrive_code"),
             "out_journey_id": identifier(self.out_journey_id, "out_journey_id"),
-            "out_at": day(self.out_at, "out_at"),
+            "out_at": out_day,
             "out_time": clock_time(self.out_time, "out_time"),
         }
         if self.out_is_open is not None:
@@ -101,8 +102,8 @@ class SearchArguments:
         if self.ret_is_open is not None:
             request["ret_is_open"] = flag(self.ret_is_open, "ret_is_open")
 
-        out_day = date.fromisoformat(str(request["out_at"]))
-        return {"request": request, **party_on(self.passengers, self.vehicle, out_day)}
+        party = party_on(self.passengers, self.vehicle, date.fromisoformat(out_day))
+        return {"request": request, **party}
 
 
 def party_on(
@@ -331,7 +332,7 @@ def _party(
         passenger["type"] = _TYPES[passenger["type"]]
         passenger.setdefault("order", index + 1)
         if "gender" in passenger:
-            passenger["gender"] = passenger["gender"][0]
+            passenger["gender"] = passenger["gender"][0]  # M or F
     return party
 
 

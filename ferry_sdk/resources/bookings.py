@@ -191,7 +191,7 @@ class BookingsGroup(Resource):
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         guard = total_guard(expect_total, currency, booking_id)
         call = Rest.post("booking", "confirm", body={"id": booking_id})
-        return change("bookings.confirm", call, BookingConfirmation, subject, guard=guard)
+        return change("bookings.confirm", call, BookingConfirmation, subject=subject, guard=guard)
 
     @method
     def get(self, booking_id: str) -> Operation[Booking]:
@@ -331,7 +331,7 @@ class BookingsGroup(Resource):
             max_penalty, min_refund, currency, subject=subject, operation="bookings.cancel"
         )
         call = Rest.post("booking", "cancel", body=body)
-        return change("bookings.cancel", call, BookingCancellation, subject, guard=guard)
+        return change("bookings.cancel", call, BookingCancellation, subject=subject, guard=guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name

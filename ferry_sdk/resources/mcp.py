@@ -213,7 +213,7 @@ class McpGroup(Resource):
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         call = Mcp.tool("confirm_booking", {"id": booking_id})
-        return change("mcp.confirm_booking", call, BookingConfirmation, subject)
+        return change("mcp.confirm_booking", call, BookingConfirmation, subject=subject)
 
     @method
     def view_ticket(self, ticket_id: str) -> Operation[Ticket]:
@@ -278,7 +278,7 @@ class McpGroup(Resource):
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         number = arguments.optional(ticket_number, "ticket_number")
         call = Mcp.tool("cancel_ticket", arguments.drop_none({**subject, "ticket_number": number}))
-        return change("mcp.cancel_ticket", call, TicketCancellation, subject)
+        return change("mcp.cancel_ticket", call, TicketCancellation, subject=subject)
 
     @method
     def ports(self) -> Operation[Records[McpPort]]:

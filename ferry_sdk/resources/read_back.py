@@ -51,12 +51,13 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
     for proof in row.confirmed_by:
         if proof.subject in subject:
             make_result = _RESULTS[row.effect or ""]
+            complete = _with_refund if row.effect == "bookings.cancel" else None
             read = read_booking if proof.subject == "booking_id" else read_ticket
             return ReadBack(
                 reading=read(subject[proof.subject], SAFETY[proof.read]),
                 shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
                 result=partial(make_result, dict(subject)),
-                complete=_with_refund if row.effect == "bookings.cancel" else None,
+                complete=complete,
             )
     return None
 
@@ -65,6 +66,7 @@ def change(
     operation: str,
     call: Call,
     model: type[ModelT],
+    *,
     subject: Mapping[str, str],
     guard: Guard[Any] | None = None,
 ) -> Operation[ModelT]:

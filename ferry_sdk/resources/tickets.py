@@ -129,7 +129,7 @@ class TicketsGroup(Resource):
             max_penalty, min_refund, currency, subject=subject, operation="tickets.cancel"
         )
         call = Rest.post("ticket", "cancel", body=body)
-        return change("tickets.cancel", call, TicketCancellation, subject, guard=guard)
+        return change("tickets.cancel", call, TicketCancellation, subject=subject, guard=guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
@@ -389,12 +389,12 @@ class TicketsGroup(Resource):
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         if booking_id is not None:
             subject["booking_id"] = identifier(booking_id, "booking_id")
-        members = {
-            "external_payment_ref": arguments.text(external_payment_ref, "external_payment_ref"),
-            "psp": arguments.optional(psp, "psp"),
-            "paid_at": None if paid_at is None else arguments.moment(paid_at, "paid_at"),
-        }
-        body = arguments.drop_none(members)
+        reference = arguments.text(external_payment_ref, "external_payment_ref")
+        provider = arguments.optional(psp, "psp")
+        time_of_payment = None if paid_at is None else arguments.moment(paid_at, "paid_at")
+        body = arguments.drop_none(
+            {"external_payment_ref": reference, "psp": provider, "paid_at": time_of_payment}
+        )
         call = Rest.post(
             "ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"
         )

@@ -102,7 +102,7 @@ def _post_in_session(
     session = context.session
     generation = session.generation
     session_id = session.id
-    answer = yield from post(context, method, params, session)
+    answer = yield from post(context, method, params, session=session)
     if not is_lost(answer, session_id):
         is_bad = answer.reply.status_code == HTTPStatus.BAD_REQUEST
         if is_bad and session.version == STATELESS and answer.error.get("code") != INVALID_PARAMS:
@@ -123,13 +123,15 @@ def _post_in_session(
     yield from renew_session(context, generation)
 
     session_id = session.id
-    again = yield from post(context, method, params, session)
+    again = yield from post(context, method, params, session=session)
     if again.reply.status_code == HTTPStatus.UNAUTHORIZED or refuses_version(again.error):
         return again  # it may be the token that has expired; and no other version is known
+    if not is_lost(again, session_id):
+        return again
     # A read of a new session that is answered with 404 is about something that does not exist.
-    if is_lost(again, session_id) and not (is_read and not is_named(again, session_id)):
-        raise ended_error(again)
-    return again
+    if is_read and not is_named(again, session_id):
+        return again
+    raise ended_error(again)
 
 
 def _is_page(result: object, member: str) -> bool:

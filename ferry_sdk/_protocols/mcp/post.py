@@ -98,13 +98,13 @@ class JsonRpcReply:
 
 
 def post(
-    context: Context, method: str, params: Mapping[str, object], session: Session
+    context: Context, method: str, params: Mapping[str, object], *, session: Session
 ) -> Flow[JsonRpcReply]:
     """Post a request in a session, and find its reply."""
     request_id = f"ferry-{next(_ids)}"
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
-    reply = yield from send_message(context, request, session, listener)
+    reply = yield from send_message(context, request, session, listener=listener)
 
     body: object
     if reply.media_type == EVENT_STREAM:

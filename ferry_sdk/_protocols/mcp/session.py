@@ -92,7 +92,7 @@ def _handshake(context: Context) -> Flow[None]:
         "capabilities": {},
         "clientInfo": CLIENT_INFO,
     }
-    answer = yield from post(context, "initialize", params, Session())
+    answer = yield from post(context, "initialize", params, session=Session())
     status = answer.reply.status_code
     if status in _FAILURES or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise answer.status_error()

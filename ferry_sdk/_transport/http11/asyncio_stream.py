@@ -150,6 +150,8 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 -- the interface of httpcore
     ) -> AsyncioStream:
         """Begin TLS."""
+        # The timeout of the block below comes first, with an error of its own.
+        handshake_timeout = None if timeout is None else timeout + 1
         try:
             with anyio.fail_after(timeout):
                 self._transport = await self._loop.start_tls(
@@ -157,8 +159,7 @@ class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
                     self,
                     ssl_context,
                     server_hostname=server_hostname,
-                    # The timeout above comes first, with an error of its own.
-                    ssl_handshake_timeout=None if timeout is None else timeout + 1,
+                    ssl_handshake_timeout=handshake_timeout,
                 )
         except OSError as error:
             raise _connect_error(error) from error

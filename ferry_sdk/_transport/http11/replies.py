@@ -162,7 +162,8 @@ class H11Reader(Reader):
                     break
         except h11.RemoteProtocolError as error:
             # Of the end of a connection, h11 speaks in the terms of its own states.
-            self._refuse(str(error) if data else _CLOSED_EARLY)
+            reason = str(error) if data else _CLOSED_EARLY
+            self._refuse(reason)
             return
 
         if isinstance(event, h11.EndOfMessage):
