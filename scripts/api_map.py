@@ -57,7 +57,13 @@ A **read** may be sent again whatever happened, a **write** only where nothing o
 This page is made by `scripts/api-map`, from the methods themselves."""
 GROUPS = groups(PlannedResources)
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
-OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.request, Ferry.close, AsyncFerry.aclose)
+METHODS_OF_CLIENTS = (
+    Ferry.with_options,
+    Ferry.recover,
+    Ferry.request,
+    Ferry.close,
+    AsyncFerry.aclose,
+)
 SHORTHANDS = {
     "ClientT": Self,
     "Recovered": Recovered,
@@ -65,12 +71,13 @@ SHORTHANDS = {
     "arguments.ReservationTypeName": ReservationTypeName,
 }
 """Names of the library's own that a reader should not have to look up."""
-TYPES = {
-    name: value
-    for space in (ferry_sdk.models, ferry_sdk)
-    for name in space.__all__
-    if isinstance(value := getattr(space, name), type)
-}
+TYPES: dict[str, type] = {}
+"""The classes that users can import, by their names."""
+for package in (ferry_sdk.models, ferry_sdk):
+    for public_name in package.__all__:
+        value = getattr(package, public_name)
+        if isinstance(value, type):
+            TYPES[public_name] = value
 
 
 def in_words(annotation: str) -> str:
@@ -88,13 +95,14 @@ def argument(one: inspect.Parameter) -> str:
     return f"{one.name}: {in_words(one.annotation)}{default}"
 
 
-def called(name: str, signature: inspect.Signature) -> str:
-    """Write a method as it is called: on one line, or an argument a line."""
+def format_call(name: str, signature: inspect.Signature) -> str:
+    """Write a method as it is called: on one line, or with one argument a line."""
     arguments: list[str] = []
     for one in list(signature.parameters.values())[1:]:
         if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
         arguments.append(argument(one))
+
     gives = in_words(re.sub(r"^(?:Operation|Plan)\[(.+)\]$", r"\1", signature.return_annotation))
     line = f"{name}({', '.join(arguments)}) -> {gives}"
     if len(line) <= WIDTH:
@@ -116,7 +124,8 @@ def section(name: str, documentation: str, signature: inspect.Signature) -> str:
     endpoint = re.search(r"Interface: (.+?)\.$", documentation, re.MULTILINE)
     if endpoint is None and name in SAFETY:
         sys.exit(f"The docstring of {name} names no endpoint.")
-    code = called(f"ferry.{name}", signature)
+
+    code = format_call(f"ferry.{name}", signature)
     types = ", ".join(links(code))
     lines = [
         f"### `{name}`",
@@ -136,8 +145,10 @@ def page() -> str:
         for name, one in methods(kind).items():
             documentation = inspect.getdoc(one) or ""
             parts.append(section(f"{group}.{name}", documentation, inspect.signature(one)))
+
     parts.append(CLIENTS)
-    for function in OF_CLIENTS:
+
+    for function in METHODS_OF_CLIENTS:
         documentation = inspect.getdoc(function) or ""
         parts.append(section(function.__name__, documentation, inspect.signature(function)))
     return "\n\n".join(parts) + "\n"
@@ -148,10 +159,11 @@ def safety_table() -> str:
     lines: dict[str, list[str]] = {}
     for row in SAFETY.values():
         causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
-        seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
+        seen = "; else ".join(describe_proof(row, proof) for proof in row.confirmed_by)
         unseen = "changes nothing" if row.is_read else "never read back"
         if row.read_if_named is not None:
             seen = f"`{row.read_if_named}`, if a failed reply names the booking"
+
         name = "all reads" if row.is_read else f"`{row.operation}`"
         names = lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", [])
         if name not in names:
@@ -161,8 +173,8 @@ def safety_table() -> str:
     )
 
 
-def recognised(row: Safety, proof: Proof) -> str:
-    """Say how a read shows the effect."""
+def describe_proof(row: Safety, proof: Proof) -> str:
+    """Describe how a read shows the effect of a write."""
     is_of_one = str(row.effect).startswith("tickets.")
     signs = []
     if proof.stages:
@@ -175,7 +187,11 @@ def recognised(row: Safety, proof: Proof) -> str:
         signs.append(f"{which} `{proof.tickets.value}`")
     if proof.payment:
         signs.append(f"`payment_status` `{proof.payment.value}`")
-    needed = f" with {'the' if is_of_one else 'a'} ticket in it" if proof.names_ticket else ""
+
+    needed = ""
+    if proof.names_ticket:
+        article = "the" if is_of_one else "a"
+        needed = f" with {article} ticket in it"
     return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 

@@ -1,6 +1,6 @@
-"""Ask pip-audit for known vulnerabilities of what requirements-dev.lock names.
+"""Ask pip-audit for known vulnerabilities of the packages in requirements-dev.lock.
 
-Usage: audit.py [--required]: with it, not being able to ask is a failure.
+Usage: audit.py [--required]: with it, an index that cannot be reached is a failure.
 """
 
 from __future__ import annotations
@@ -13,27 +13,33 @@ from typing import Any
 UNREACHABLE = "Skipped: the index of known vulnerabilities cannot be reached from here."
 
 
-def audited(printed: str) -> list[dict[str, Any]] | None:
-    """Read what pip-audit found of each package; None where it could ask about none of them."""
+def parse_audit(printed: str) -> list[dict[str, Any]] | None:
+    """Return what pip-audit found of each package; None if it could ask about none of them."""
     try:
         packages: list[dict[str, Any]] = json.loads(printed)["dependencies"]
     except ValueError:
         return None
-    return packages if any("vulns" in one for one in packages) else None
+    return packages if any("vulns" in package for package in packages) else None
+
+
+def flaws_of(package: dict[str, Any]) -> list[str]:
+    """Describe each known vulnerability of a package."""
+    return [
+        f"{package['name']} {package['version']}: {flaw['id']}, mended in {flaw['fix_versions']}"
+        for flaw in package.get("vulns", ())
+    ]
 
 
 def faults(packages: list[dict[str, Any]]) -> list[str]:
     """Describe each known vulnerability, and each package that could not be asked about."""
-    found = [
-        f"{one['name']} {one['version']}: {flaw['id']}, mended in {flaw['fix_versions']}"
-        for one in packages
-        for flaw in one.get("vulns", ())
-    ]
-    return found + [one["skip_reason"] for one in packages if "skip_reason" in one]
+    found: list[str] = []
+    for package in packages:
+        found += flaws_of(package)
+    return found + [package["skip_reason"] for package in packages if "skip_reason" in package]
 
 
 def main(*arguments: str) -> None:
-    """Print what is known, and fail if anything is."""
+    """Print the known vulnerabilities, and fail if there are any."""
     command = ["pip_audit", "--require-hashes", "--disable-pip", "--format", "json"]
     done = subprocess.run(  # noqa: S603 -- a tool of this environment
         [sys.executable, "-m", *command, "--requirement", "requirements-dev.lock"],
@@ -41,7 +47,8 @@ def main(*arguments: str) -> None:
         check=False,
         text=True,
     )
-    packages = audited(done.stdout)
+
+    packages = parse_audit(done.stdout)
     if packages is not None:
         if found := faults(packages):
             sys.exit("\n".join(found))

@@ -53,6 +53,7 @@ def rings_of(topology: dict[str, Any]) -> list[list[Point]]:
                 for number in numbers:
                     # ~number is an arc that is taken backwards.
                     arc = arcs[number] if number >= 0 else arcs[~number][::-1]
+                    # An arc begins where the one before it ends.
                     ring += arc[1:] if ring else arc
                 rings.append(ring)
     return rings
@@ -60,10 +61,17 @@ def rings_of(topology: dict[str, Any]) -> list[list[Point]]:
 
 def distance(point: Point, start: Point, end: Point) -> float:
     """Return the distance of a point from the line through two others, or from them if equal."""
-    across, up = end[0] - start[0], end[1] - start[1]
-    x, y = point[0] - start[0], point[1] - start[1]
+    across = end[0] - start[0]
+    up = end[1] - start[1]
+    x = point[0] - start[0]
+    y = point[1] - start[1]
     length = hypot(across, up)
     return abs(across * y - up * x) / length if length else hypot(x, y)
+
+
+def northernmost(ring: list[Point]) -> float:
+    """Return the largest latitude of a ring."""
+    return max(latitude for _, latitude in ring)
 
 
 def unwrap(ring: list[Point]) -> list[Point]:
@@ -88,6 +96,7 @@ def simplify(ring: list[Point]) -> list[Point]:
         between = range(first + 1, last)
         if not between:
             continue
+
         farthest = max(between, key=lambda at: distance(ring[at], ring[first], ring[last]))
         if distance(ring[farthest], ring[first], ring[last]) > TOLERANCE:
             kept.add(farthest)
@@ -108,7 +117,7 @@ def encode(ring: list[Point]) -> list[int]:
 def main(path: str) -> None:
     """Write the file."""
     topology = json.loads(Path(path).read_text("utf-8"))
-    coasts = [ring for ring in rings_of(topology) if max(y for _, y in ring) > ANTARCTIC]
+    coasts = [ring for ring in rings_of(topology) if northernmost(ring) > ANTARCTIC]
     rings = [encode(simplify(unwrap(ring))) for ring in coasts]
     # Three points and the first one again are the smallest island.
     lines = [json.dumps(ring, separators=(",", ":")) for ring in rings if len(ring) >= 4 * 2]

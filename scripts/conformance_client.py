@@ -14,11 +14,10 @@ def main(url: str) -> None:
     """List the tools, and call those that scenarios wait for."""
     with Ferry("token", base_url=url.removesuffix("/mcp")) as ferry:
         tools = {tool.name: tool for tool in ferry.mcp.list_tools()}
-        focal = tools.get("json_schema_2020_12_tool")
-        calls = {
-            "add_numbers": {"a": 5, "b": 3},
-            "json_schema_echo": {"schema": focal.input_schema if focal else {}},
-        }
+        schema: object = {}
+        if "json_schema_2020_12_tool" in tools:
+            schema = tools["json_schema_2020_12_tool"].input_schema
+        calls = {"add_numbers": {"a": 5, "b": 3}, "json_schema_echo": {"schema": schema}}
         for name in tools:
             ferry.mcp.call_tool(name, calls.get(name, {}))
 

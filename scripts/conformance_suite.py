@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 SUITES = ("conformance-0.1", "conformance-0.2")
 REVISIONS = {"server": ("2025-11-25",), "client": ("2025-11-25", "2026-07-28")}
-"""The newest that begins with a handshake; the client also speaks the one that has none."""
-ALONE = ("sep-2164-resource-not-found",)
-"""Scenarios of a later revision whose promise the local service keeps all the same."""
+"""The newest revision that begins with a handshake; the client also speaks the one without."""
+OTHER_SCENARIOS = ("sep-2164-resource-not-found",)
+"""Scenarios of a later revision that the local service passes."""
 
 OWN_TOOLS = "wants a tool or a resource of a server made for the suite"
 EXPECTED = {
@@ -44,14 +44,14 @@ EXPECTED = {
     r"json-schema-ref-no-deref": "the scenario's server has no tool that can be called",
     r"sep-2322-client-request-state": "a result that asks for more input is an error",
 }
-"""Why a scenario cannot pass here; one of these that passes is a failure of this list."""
+"""Why a scenario cannot pass. If one of these passes, this list is wrong."""
 NOT_RUN = r"auth/.*|elicitation-sep1034-client-defaults"
-"""Of the client's: it is given its token, so no OAuth; and it does not let servers ask back."""
+"""Scenarios of the client that are not run: it has a token, and answers no question of a server."""
 
 
 @dataclass(frozen=True)
-class Ran:
-    """One scenario, and how many of its checks passed."""
+class Result:
+    """A scenario that was run, and how many of its checks passed."""
 
     suite: str
     side: str
@@ -63,39 +63,46 @@ class Ran:
 
     @property
     def reason(self) -> str | None:
-        """Why it cannot pass, if it cannot."""
-        found = (why for pattern, why in EXPECTED.items() if re.fullmatch(pattern, self.scenario))
-        return next(found, None)
+        """Why it cannot pass; None if it can."""
+        for pattern, reason in EXPECTED.items():
+            if re.fullmatch(pattern, self.scenario):
+                return reason
+        return None
 
     @property
     def is_a_fault(self) -> bool:
-        """Say whether it went otherwise than it should."""
-        good = self.ended_well and 0 < self.total == self.passed
-        return good is (self.reason is not None)
+        """Whether it failed although it can pass, or passed although it cannot."""
+        has_passed = self.ended_well and 0 < self.total == self.passed
+        can_pass = self.reason is None
+        return has_passed != can_pass
 
     def line(self) -> str:
-        """Make a line of the table."""
-        mark = "FAULT" if self.is_a_fault else "-" if self.reason else "pass"
+        """Return the line of the table."""
         if self.is_a_fault and self.reason:
             mark = "FAULT: passes, though the list says that it cannot;"
+        elif self.is_a_fault:
+            mark = "FAULT"
+        else:
+            mark = "-" if self.reason else "pass"
+
         checks = f"{self.passed}/{self.total}"
         scenario = f"{self.scenario:32} {self.revision}"
         line = f"{self.suite:16} {self.side:7} {scenario} {checks:>6}  {mark}"
         return f"{line} {self.reason}" if self.reason else line
 
 
-class Door(ThreadingHTTPServer):
-    """Where the suite knocks; it leaves connections as it likes, which is no error."""
+class Proxy(ThreadingHTTPServer):
+    """The server that the suite connects to. The suite drops connections, which is no error."""
 
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing: a reply that does not come shows in the checks."""
+        """Print nothing: a check fails if its reply does not come."""
 
 
 @contextmanager
 def with_token(sandbox: Sandbox) -> Iterator[str]:
-    """Serve the local service at an address where no token is asked for: the suite has none."""
+    """Serve the local service at an address that needs no token, because the suite has none."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -104,9 +111,10 @@ def with_token(sandbox: Sandbox) -> Iterator[str]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             service = http.client.HTTPConnection(sandbox.base_url.removeprefix("http://"))
             headers = {**dict(self.headers), "Authorization": f"Bearer {sandbox.token}"}
-            service.request(self.command, self.path, body, headers)
+            service.request(self.command, self.path, body=body, headers=headers)
             reply = service.getresponse()
             content = reply.read()
+
             self.send_response(reply.status)
             for name, value in reply.getheaders():
                 if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
@@ -121,7 +129,7 @@ def with_token(sandbox: Sandbox) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with Door(("127.0.0.1", 0), Handler) as server:
+    with Proxy(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -138,61 +146,71 @@ class Suite:
         self.name = name
         self._command = [str(modules / ".bin" / "node"), str(modules / name / "dist" / "index.js")]
 
-    def _asked(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _run_command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(  # noqa: S603 -- what scripts/conformance has installed
             [*self._command, *arguments], capture_output=True, check=False, text=True, timeout=120
         )
 
     def scenarios(self, side: str) -> Iterator[tuple[str, str]]:
-        """Name the scenarios that are run, each with a revision that it is run at."""
-        listed = re.findall(r"  - (\S+) \[(.+)\]", self._asked("list", f"--{side}").stdout)
+        """Yield the scenarios to run, each with its revision."""
+        listed = re.findall(r"  - (\S+) \[(.+)\]", self._run_command("list", f"--{side}").stdout)
         if not listed:
             sys.exit(f"{self.name} lists no scenarios for a {side}.")
         for name, revisions in listed:
-            if name in ALONE:
+            if name in OTHER_SCENARIOS:
                 yield name, revisions
             elif not re.fullmatch(NOT_RUN, name):
                 for revision in REVISIONS[side]:
                     if revision in revisions:
                         yield name, revision
 
-    def run(self, side: str, scenario: str, revision: str, *subject: str) -> Ran:
-        """Run one scenario."""
+    def run(self, side: str, scenario: str, revision: str, *subject: str) -> Result:
+        """Run a scenario."""
         with TemporaryDirectory() as folder:
             chosen = ("--scenario", scenario, "--spec-version", revision, "-o", folder)
-            done = self._asked(side, *subject, *chosen)
-            checks: list[dict[str, Any]] = [
-                check
-                for file in Path(folder).rglob("checks.json")
-                for check in json.loads(file.read_text(encoding="utf-8"))
-            ]
+            done = self._run_command(side, *subject, *chosen)
+            checks: list[dict[str, Any]] = []
+            for file in Path(folder).rglob("checks.json"):
+                checks += json.loads(file.read_text(encoding="utf-8"))
+
         counts = Counter(check["status"] for check in checks)
-        total = counts["SUCCESS"] + counts["FAILURE"]
-        ended_well = done.returncode == 0
-        return Ran(self.name, side, scenario, revision, counts["SUCCESS"], total, ended_well)
+        return Result(
+            suite=self.name,
+            side=side,
+            scenario=scenario,
+            revision=revision,
+            passed=counts["SUCCESS"],
+            total=counts["SUCCESS"] + counts["FAILURE"],
+            ended_well=done.returncode == 0,
+        )
 
 
-def ran(modules: Path) -> Iterator[Ran]:
+def run_all(modules: Path) -> Iterator[Result]:
     """Run every scenario of every version."""
     client = f"{sys.executable} {Path(__file__).with_name('conformance_client.py')}"
     with Sandbox() as sandbox, with_token(sandbox) as url:
         subjects = {"server": ("--url", url), "client": ("--command", client)}
-        for suite in (Suite(modules, name) for name in SUITES):
+        for name in SUITES:
+            suite = Suite(modules, name)
             for side, subject in subjects.items():
                 for scenario, revision in suite.scenarios(side):
                     yield suite.run(side, scenario, revision, *subject)
 
 
 def main(modules: Path) -> None:
-    """Print the table, and fail where something is otherwise than it should be."""
-    table: list[Ran] = []
-    for one in ran(modules):
-        print(one.line(), flush=True)
-        table.append(one)
-    faults = [one for one in table if one.is_a_fault]
-    usable = [one for one in table if one.reason is None]
-    checks = f"{sum(one.passed for one in usable)} of {sum(one.total for one in usable)} checks"
-    print(f"{len(usable)} usable scenarios, {checks} passed; {len(faults)} faults.")
+    """Print the table, and fail if there is a fault."""
+    results: list[Result] = []
+    for result in run_all(modules):
+        print(result.line(), flush=True)
+        results.append(result)
+
+    faults = [result for result in results if result.is_a_fault]
+    usable = [result for result in results if result.reason is None]
+    passed = sum(result.passed for result in usable)
+    total = sum(result.total for result in usable)
+    print(
+        f"{len(usable)} usable scenarios, {passed} of {total} checks passed; {len(faults)} faults."
+    )
     if faults:
         sys.exit(1)
 

@@ -34,8 +34,10 @@ def types_in(annotation: Any) -> set[str]:  # noqa: ANN401 -- of any type
     if get_origin(annotation) is Literal:
         return {type(value).__name__ for value in get_args(annotation)}
     if members := get_args(annotation):
-        return {name for member in members for name in types_in(member)}
-    return {"None" if annotation is type(None) else annotation.__name__}
+        return set[str]().union(*map(types_in, members))
+    if annotation is type(None):
+        return {"None"}
+    return {annotation.__name__}
 
 
 def stub() -> str:
@@ -44,13 +46,15 @@ def stub() -> str:
     for kind in FaultKind:
         for name, field in kind.details.model_fields.items():
             fields.setdefault(name, set()).update(types_in(field.annotation))
+
     names = [f'    "{kind.value}",' for kind in FaultKind]
     details = [
-        f"    {name}: {' | '.join(sorted(types, key=lambda one: (one == 'None', one)))}"
-        for name, types in sorted(fields.items())
+        f"    {field_name}: {' | '.join(sorted(types, key=lambda name: (name == 'None', name)))}"
+        for field_name, types in sorted(fields.items())
     ]
-    name, record = "FaultName: TypeAlias = Literal[", "class FaultDetails(TypedDict, total=False):"
-    return HEAD + "\n".join([name, *names, "]", "", record, *details, ""])
+    literal = ["FaultName: TypeAlias = Literal[", *names, "]"]
+    record = ["class FaultDetails(TypedDict, total=False):", *details]
+    return HEAD + "\n".join([*literal, "", *record, ""])
 
 
 def main(*arguments: str) -> None:

@@ -37,18 +37,20 @@ def stub(package: str) -> str:
     for one in (PACKAGES[0], package):
         names |= modules_by_name(path_of(one).read_text("utf-8"))
     own = {name: module for name, module in names.items() if module.startswith(f"{package}.")}
-    imports = "".join(
-        f"from {module} import {name}" + ("\n" if name in HIDDEN else f" as {name}\n")
-        for name, module in own.items()
-    )
-    listed = "".join(f'    "{name}",\n' for name in sorted(own))
-    return f"{imports}\n__all__ = [\n{listed}]\n"
+    lines: list[str] = []
+    for name, module in own.items():
+        line = f"from {module} import {name}"
+        lines.append(line if name in HIDDEN else f"{line} as {name}")
+
+    public = [f'    "{name}",' for name in sorted(own)]
+    return "\n".join([*lines, "", "__all__ = [", *public, "]", ""])
 
 
 def main(*arguments: str) -> None:
     """Write the stubs, or check what is there."""
     for package in PACKAGES:
-        path, text = path_of(package), stub(package)
+        path = path_of(package)
+        text = stub(package)
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -1,4 +1,4 @@
-"""Check that whoever installs the core gets permissive licences only.
+"""Check that the core depends only on packages with permissive licences.
 
 Usage: licence_policy.py FILE, a list made by pip-licenses in JSON
 """
@@ -21,19 +21,25 @@ ACCEPTED = {
 
 
 def forbidden(listed: list[dict[str, str]]) -> list[str]:
-    """Describe each package whose licence is not permissive, and not accepted by name.
+    """Describe each package whose licence is neither permissive nor accepted by name."""
+    found: list[str] = []
+    for package in listed:
+        name = package["Name"]
+        licence = package["License"]
+        if ACCEPTED.get(name) != licence and not is_permissive(licence):
+            found.append(f"{name}: {licence}")
+    return found
 
-    Of licences joined with OR, one that is permissive is enough.
-    """
-    return [
-        f"{one['Name']}: {one['License']}"
-        for one in listed
-        if ACCEPTED.get(one["Name"]) != one["License"]
-        and not all(
-            any(PERMISSIVE.fullmatch(choice.strip(" ()")) for choice in part.split(" OR "))
-            for part in re.split(r"; | AND ", one["License"])
-        )
-    ]
+
+def is_permissive(licence: str) -> bool:
+    """Return whether all licences of a package are permissive; of those joined with OR, one."""
+    return all(has_permissive_choice(part) for part in re.split(r"; | AND ", licence))
+
+
+def has_permissive_choice(licences: str) -> bool:
+    """Return whether one of the licences joined with OR is permissive."""
+    choices = [choice.strip(" ()") for choice in licences.split(" OR ")]
+    return any(PERMISSIVE.fullmatch(choice) for choice in choices)
 
 
 if __name__ == "__main__":

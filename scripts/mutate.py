@@ -244,21 +244,22 @@ TESTS: dict[str, Stages] = {
 """The modules that decide, by their path in the package, and the tests that know them."""
 
 
-def chosen(modules: Iterable[str], count: int, seed: int) -> list[Mutation]:
-    """The mutations of a run: of each module its share, the same ones on every machine.
+def choose(modules: Iterable[str], count: int, seed: int) -> list[Mutation]:
+    """Return the mutations of a run: a share of each module, the same on every machine.
 
-    A mutation is drawn by its own text, so that a change elsewhere leaves the choice alone.
+    A mutation is chosen by the hash of its own text, so that other changes of the module do not
+    change the choice.
     """
     known = {name: mutations_of(ROOT / "ferry_sdk" / f"{name}.py", name) for name in modules}
     total = sum(map(len, known.values()))
     found: list[Mutation] = []
     for mutations in known.values():
         share = -(-count * len(mutations) // total)
-        found += sorted(mutations, key=lambda one: _drawn(one, seed))[:share]
+        found += sorted(mutations, key=lambda mutation: _rank(mutation, seed))[:share]
     return found
 
 
-def _drawn(mutation: Mutation, seed: int) -> bytes:
+def _rank(mutation: Mutation, seed: int) -> bytes:
     return hashlib.sha256(f"{seed} {mutation.key}".encode()).digest()
 
 
@@ -282,7 +283,7 @@ class Workplaces:
             self._free.put(place)
 
     def measure(self, stage: tuple[str, ...]) -> None:
-        """Run tests without any mutation: a mutation's may take a few times as long."""
+        """Measure tests without a mutation. With one, they may take three times as long."""
         place = self._free.get()
         began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         if failure := first_failure(place, stage, _LONGEST):
@@ -291,13 +292,13 @@ class Workplaces:
         self._seconds[stage] = 10 + 3 * took
         self._free.put(place)
 
-    def noticed(self, mutation: Mutation) -> str:
-        """The first test that failed; empty where none did."""
+    def find_failure(self, mutation: Mutation) -> str:
+        """Run the tests with a mutation. Return the first that failed; empty if none did."""
         place = self._free.get()
         changed = place / "ferry_sdk" / f"{mutation.module}.py"
         before = changed.read_text()
         try:
-            changed.write_text(mutation.applied(before))
+            changed.write_text(mutation.apply(before))
             for stage in TESTS[mutation.module]:
                 if failure := first_failure(place, stage, self._seconds[stage]):
                     return failure
@@ -310,9 +311,14 @@ class Workplaces:
 
 
 def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
-    """Run tests in a folder, to the first that fails, with so much of a processor's time.
+    """Run tests in a folder, and return the first that fails; empty if none does.
 
-    What makes them run for ever, or take all memory, is noticed, too.
+    Tests that run for ever, or take all memory, fail.
+
+    Args:
+        place: The folder.
+        tests: The files.
+        seconds: The most processor time.
     """
     limits = f'ulimit -t {int(seconds)} -v {MEMORY}; exec "$@"'
     command = ["bash", "-c", limits, "bash", sys.executable, "-m", "pytest", "-x", "-q"]
@@ -332,6 +338,7 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"pytest took more than {_LONGEST} s"
+
     if done.returncode == 0:
         return ""
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -339,18 +346,21 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
 
 
 def equivalents() -> dict[str, str]:
-    """Mutations that make no difference, and why."""
+    """Return the mutations that make no difference, each with its reason."""
     listed = tomllib.loads(EQUIVALENT.read_text())["mutation"]
     return {f"{one['module']} {one['function']}: {one['change']}": one["reason"] for one in listed}
 
 
-def tried(found: list[Mutation], jobs: int) -> Iterator[tuple[Mutation, str]]:
-    """Try each mutation, and say what noticed it."""
+def try_all(found: list[Mutation], jobs: int) -> Iterator[tuple[Mutation, str]]:
+    """Try each mutation; yield it with the test that noticed it."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         places = Workplaces(Path(folder), jobs)
-        for stage in dict.fromkeys(stage for one in found for stage in TESTS[one.module]):
+        stages: dict[tuple[str, ...], None] = {}
+        for mutation in found:
+            stages.update(dict.fromkeys(TESTS[mutation.module]))
+        for stage in stages:
             places.measure(stage)
-        yield from zip(found, pool.map(places.noticed, found), strict=True)
+        yield from zip(found, pool.map(places.find_failure, found), strict=True)
 
 
 def main() -> None:
@@ -364,15 +374,17 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print them and run nothing")
     options = parser.parse_args()
 
-    found = chosen([options.only] if options.only else TESTS, options.count, options.seed)
+    modules = [options.only] if options.only else TESTS
+    found = choose(modules, options.count, options.seed)
     found = [one for one in found if options.like in one.key]
     if options.list:
         print("\n".join(one.key for one in found))
         return
+
     known = equivalents()
     counts: Counter[str] = Counter()
     began = time.monotonic()
-    for mutation, failure in tried(found, options.jobs):
+    for mutation, failure in try_all(found, options.jobs):
         unnoticed = "equivalent" if mutation.key in known else "SURVIVED"
         verdict = "noticed" if failure else unnoticed
         counts[verdict] += 1

@@ -34,8 +34,8 @@ _STATES = {
     "rate_limited": "lost",
     "unauthorised": "lost",
 }
-_SPOKEN = ("logger.", "warnings.", "logging.")
-"""What only speaks to people is left alone."""
+_FOR_PEOPLE = ("logger.", "warnings.", "logging.")
+"""Calls that only inform people are not changed."""
 
 
 @dataclass(frozen=True)
@@ -62,22 +62,22 @@ class Mutation:
 
     @property
     def change(self) -> str:
-        """What becomes what."""
+        """The old source and the new one, such as ``a < b -> a <= b``."""
         again = f" #{self.number}" if self.number > 1 else ""
         return f"{' '.join(self.old.split())} -> {self.new}{again}"
 
     @property
     def key(self) -> str:
-        """What it is known by, wherever in its module the function stands."""
+        """The text that identifies it, wherever in its module the function stands."""
         return f"{self.module} {self.function}: {self.change}"
 
-    def applied(self, source: str) -> str:
-        """The module with the change."""
+    def apply(self, source: str) -> str:
+        """Return the source of the module with the change."""
         return source[: self.start] + self.new + source[self.end :]
 
 
 def mutations_of(path: Path, module: str) -> list[Mutation]:
-    """Every mutation of a module that is still Python, in their order."""
+    """Return every mutation of a module, in the order of its source."""
     source = _Source(path.read_text())
     found: list[Mutation] = []
     seen: Counter[tuple[str, str, str]] = Counter()
@@ -85,12 +85,22 @@ def mutations_of(path: Path, module: str) -> list[Mutation]:
         start, end = source.place(node)
         old = source.text[start:end]
         seen[function, old, new] += 1
-        found.append(Mutation(module, function, old, new, seen[function, old, new], start, end))
+        found.append(
+            Mutation(
+                module=module,
+                function=function,
+                old=old,
+                new=new,
+                number=seen[function, old, new],
+                start=start,
+                end=end,
+            )
+        )
     return found
 
 
 class _Source:
-    """The source of a module, and where in it a node stands: the tree counts bytes of lines.
+    """The source of a module, and the place of a node in it. The tree counts bytes of lines.
 
     Args:
         text: The source.
@@ -123,16 +133,17 @@ class _Source:
 
 
 def _changes(node: ast.AST, source: _Source, function: str) -> Iterator[tuple[str, ast.AST, str]]:
-    """Each node that can be changed, with its function and what takes its place."""
+    """Yield each node that can be changed, with its function and its replacement."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, ast.Assert):
-        return  # it tells a type checker what holds
+        return  # it informs a type checker
     if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
         return  # a type, which is not checked at run time
-    for new in _instead(node, source):
+
+    for new in _replacements(node, source):
         yield function or "(module)", node, new
     if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
         node.test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant
@@ -143,29 +154,32 @@ def _changes(node: ast.AST, source: _Source, function: str) -> Iterator[tuple[st
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What of a node may be changed: no types, no docstrings, nothing said to people."""
+    """Yield the parts of a node that may be changed: no types and no texts for people."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "bases", "type_params"}:
             continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not _is_speech(child):
+        children = value if isinstance(value, list) else [value]
+        for child in children:
+            if isinstance(child, ast.AST) and not _is_for_people(child):
                 yield child
 
 
-def _is_speech(node: ast.AST) -> bool:
+def _is_for_people(node: ast.AST) -> bool:
+    """Return whether a node is a text, or only informs people."""
     if isinstance(node, ast.JoinedStr):
         return True
     if not isinstance(node, ast.Expr):
         return False
     if isinstance(node.value, ast.Constant):
         return True
-    return isinstance(node.value, ast.Call) and ast.unparse(node.value).startswith(_SPOKEN)
+    return isinstance(node.value, ast.Call) and ast.unparse(node.value).startswith(_FOR_PEOPLE)
 
 
-def _instead(node: ast.AST, source: _Source) -> Iterator[str]:  # noqa: C901 -- one case a kind
+def _replacements(node: ast.AST, source: _Source) -> Iterator[str]:  # noqa: C901 -- one case a kind
     match node:
         case ast.Compare(ops=[operator]):
-            left, right = source.of(node.left), source.of(node.comparators[0])
+            left = source.of(node.left)
+            right = source.of(node.comparators[0])
             yield f"{left} {_SWAPPED[type(operator)]} {right}"
         case ast.BoolOp():
             word = " or " if isinstance(node.op, ast.And) else " and "

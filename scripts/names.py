@@ -51,11 +51,9 @@ def names_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
 def main() -> int:
     """Print every refused name, and return 1 if there is one."""
     rules = tomllib.loads(LIST.read_text())
-    found = [
-        fault
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for fault in faults(path.relative_to(ROOT), path.read_text(), rules)
-    ]
+    found: list[str] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found += faults(path.relative_to(ROOT), path.read_text(), rules)
     print(*found, sep="\n", end="\n" if found else "")
     return bool(found)
 

@@ -67,11 +67,11 @@ FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
 
 def pages() -> dict[str, str]:
     """Return the page of the reference that shows each public name."""
-    return {
-        path: page.name
-        for page in sorted(REFERENCE.glob("*.md"))
-        for path in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)
-    }
+    page_by_path: dict[str, str] = {}
+    for page in sorted(REFERENCE.glob("*.md")):
+        for path in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE):
+            page_by_path[path] = page.name
+    return page_by_path
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
@@ -84,7 +84,7 @@ def public_names() -> Iterator[tuple[str, Any]]:
                 yield f"{package.__name__}.{name}", getattr(package, name, None)
 
 
-def undocumented() -> Iterator[tuple[str, str]]:
+def find_undocumented() -> Iterator[tuple[str, str]]:
     """Yield each public name that is in no page of the reference, and the page it belongs to.
 
     That is the page with the name of its module, or one that shows another name of its module.
@@ -100,7 +100,9 @@ def undocumented() -> Iterator[tuple[str, str]]:
         if value is not None and path not in shown:
             module = getattr(value, "__module__", "")
             page = f"{module.rpartition('.')[2]}.md"
-            yield path, page if (REFERENCE / page).is_file() else page_of.get(module, "")
+            if not (REFERENCE / page).is_file():
+                page = page_of.get(module, "")
+            yield path, page
 
 
 def missing_names() -> Iterator[str]:
@@ -109,7 +111,7 @@ def missing_names() -> Iterator[str]:
         if value is None:
             package, _, name = path.rpartition(".")
             yield f"{package.replace('.', '/')}/__init__.py: {name} is in no module that it names"
-    for path, page in undocumented():
+    for path, page in find_undocumented():
         yield f"docs/reference/{page}: add ::: {path}"
 
 
@@ -123,9 +125,9 @@ def missing_operations(operations: Iterable[str]) -> Iterator[str]:
 
 
 def main(*arguments: str) -> None:
-    """Complete the pages of the reference, unless `--check` is given; fail if something lacks."""
+    """Complete the reference, unless ``--check`` is given; fail if something is missing."""
     if "--check" not in arguments:
-        for path, page in undocumented():
+        for path, page in find_undocumented():
             if page:
                 with REFERENCE.joinpath(page).open("a", encoding="utf-8") as file:
                     file.write(f"\n::: {path}\n")

@@ -1,4 +1,4 @@
-"""Print what pyproject.toml asks for: all of it, or the lowest version of what users install.
+"""Print the requirements in pyproject.toml: all, or the lowest versions of what users install.
 
 Usage: requirements.py [--lowest]
 """
@@ -21,44 +21,57 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 
 
-def used(written: dict[str, Any]) -> list[str]:
-    """Name what the library and its extras ask for, in the words of pyproject.toml."""
+def requirements_of_users(written: dict[str, Any]) -> list[str]:
+    """Return the requirements of the library and its extras, as they stand in pyproject.toml."""
     project = written["project"]
-    asked = [*project["dependencies"]]
+    lines = [*project["dependencies"]]
     for extra in project["optional-dependencies"].values():
-        asked += extra
-    return [one for one in asked if Requirement(one).name != project["name"]]
+        lines += extra
+    return [line for line in lines if Requirement(line).name != project["name"]]
 
 
-def grouped(written: dict[str, Any]) -> list[str]:
-    """Name what development asks for."""
-    groups = written["dependency-groups"].values()
-    return [one for group in groups for one in group if isinstance(one, str)]
+def requirements_of_groups(written: dict[str, Any]) -> list[str]:
+    """Return the requirements of development; a group may also include another one."""
+    lines: list[str] = []
+    for group in written["dependency-groups"].values():
+        lines += [line for line in group if isinstance(line, str)]
+    return lines
 
 
 def lowest(requirements: Iterable[str]) -> list[str]:
-    """Pin each to the lowest version that is allowed; where several say one, to the highest."""
-    found: dict[tuple[str, Marker | None], Version] = {}
+    """Pin each to the lowest version that all of its requirements allow."""
+    pinned: dict[tuple[str, Marker | None], Version] = {}
     for requirement in map(Requirement, requirements):
-        said = [Version(one.version) for one in requirement.specifier if one.operator == ">="]
-        if not said:
-            sys.exit(f"pyproject.toml says no lowest version of {requirement.name}.")
-        which = (requirement.name, requirement.marker)
-        found[which] = max(said[0], found.get(which, said[0]))
-    return [
-        f"{name}=={version}" + (f"; {marker}" if marker else "")
-        for (name, marker), version in found.items()
-    ]
+        bounds = [
+            Version(specifier.version)
+            for specifier in requirement.specifier
+            if specifier.operator == ">="
+        ]
+        if not bounds:
+            sys.exit(f"pyproject.toml has no lowest version of {requirement.name}.")
+
+        key = (requirement.name, requirement.marker)
+        pinned[key] = max(bounds[0], pinned.get(key, bounds[0]))
+
+    lines: list[str] = []
+    for (name, marker), version in pinned.items():
+        line = f"{name}=={version}"
+        lines.append(line if marker is None else f"{line}; {marker}")
+    return lines
 
 
 def main(*arguments: str) -> None:
-    """Print them, a line each."""
+    """Print the requirements, one a line."""
     written = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     if "--lowest" in arguments:
-        tested = [*used(written), *written["dependency-groups"]["test"]]
+        tested = [*requirements_of_users(written), *written["dependency-groups"]["test"]]
         lines = lowest(tested)
     else:
-        lines = [*used(written), *grouped(written), *written["build-system"]["requires"]]
+        lines = [
+            *requirements_of_users(written),
+            *requirements_of_groups(written),
+            *written["build-system"]["requires"],
+        ]
     print(*lines, sep="\n")
 
 

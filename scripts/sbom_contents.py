@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from ferry_sdk import __version__
-from scripts.requirements import ROOT, tomllib, used
+from scripts.requirements import ROOT, requirements_of_users, tomllib
 
 INSTALLERS = {"pip", "setuptools", "wheel"}
 """What an environment starts with."""
@@ -42,7 +42,7 @@ def main(file: Path) -> None:
     """Check a file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     sbom = json.loads(file.read_text("utf-8"))
-    if found := faults(sbom, used(project), __version__):
+    if found := faults(sbom, requirements_of_users(project), __version__):
         sys.exit("\n".join(found))
     print(f"{len(sbom['components'])} packages in the SBOM of ferry-sdk {__version__}.")
 

@@ -42,19 +42,23 @@ IMPORTS = {
 
 def groups(resources: type[Resources]) -> dict[str, type]:
     """Return the class of each group."""
-    made: Any = resources(None)
-    return {
-        name: type(getattr(made, name)).__base__
-        for base in reversed(resources.mro())
-        for name, one in vars(base).items()
-        if isinstance(one, cached_property)
-    }
+    instance: Any = resources(None)
+    classes: dict[str, type] = {}
+    for base in reversed(resources.mro()):
+        for name, member in vars(base).items():
+            if isinstance(member, cached_property):
+                classes[name] = type(getattr(instance, name)).__base__
+    return classes
 
 
 def methods(group: type) -> dict[str, Callable[..., Any]]:
     """Return the functions that describe a group's methods."""
-    members = {name: getattr(one, "describe", one) for name, one in vars(group).items()}
-    return {n: one for n, one in members.items() if inspect.isfunction(one) and n[0] != "_"}
+    functions: dict[str, Callable[..., Any]] = {}
+    for name, member in vars(group).items():
+        function = getattr(member, "describe", member)
+        if inspect.isfunction(function) and not name.startswith("_"):
+            functions[name] = function
+    return functions
 
 
 def imports(group: type) -> dict[str, str]:
@@ -85,17 +89,21 @@ def definition(name: str, function: Callable[..., Any], keyword: str, answer: st
     if described:
         result = answer.format(described[1])
     else:  # TripStream | AsyncTripStream, neither of which is awaited
-        result = signature.return_annotation.split(" | ")[keyword == "async def"]
+        sync_result, async_result = signature.return_annotation.split(" | ")
+        result = async_result if keyword == "async def" else sync_result
         keyword = "def"
+
     parameters: list[str] = ["self"]
     for one in list(signature.parameters.values())[1:]:
         if one.kind is one.KEYWORD_ONLY and "*" not in parameters:
             parameters.append("*")
         default = "" if one.default is one.empty else f" = {_literal(one.default)}"
         parameters.append(f"{one.name}: {one.annotation}{default}")
+
     message = getattr(function, "__deprecated__", None)
     mark = "" if message is None else f'    @deprecated("{message}")\n'
-    start, end = f"    {keyword} {name}(", f") -> {result}: ..."
+    start = f"    {keyword} {name}("
+    end = f") -> {result}: ..."
     line = start + ", ".join(parameters) + end
     if len(line) > WIDTH:
         line = "\n".join([start, *(f"        {one}," for one in parameters), f"    {end}"])
@@ -113,6 +121,7 @@ def stub(file: str) -> str:
         lines = [definition(*one, keyword, answer) for one in methods(group).items()]
         classes[group.__name__] = "\n".join([f"class {group.__name__}(Resource):", *lines])
         properties += ["    @property", f"    def {name}(self) -> {group.__name__}: ..."]
+
     body = "\n\n".join([*classes.values(), "\n".join(["class Groups:", *properties])])
     used = {*re.findall(r"(?<!\.)\b[A-Za-z]\w*", body)} & (sources.keys() - classes.keys())
     return "\n".join([HEAD, "", *sorted(sources[name] for name in used), "", body, ""])
@@ -121,7 +130,8 @@ def stub(file: str) -> str:
 def main(*arguments: str) -> None:
     """Write the stubs, or check what is there."""
     for file in STUBS:
-        path, text = FOLDER / f"{file}.pyi", stub(file)
+        path = FOLDER / f"{file}.pyi"
+        text = stub(file)
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:

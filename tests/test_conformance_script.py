@@ -5,7 +5,7 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk.sandbox import Sandbox
-from scripts.conformance_suite import Ran, with_token
+from scripts.conformance_suite import Result, with_token
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -24,7 +24,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     ],
 )
 def test_scenario_goes_as_it_should(scenario, passed, total, ended_well, is_a_fault):
-    ran = Ran(
+    result = Result(
         suite="suite",
         side="server",
         scenario=scenario,
@@ -33,8 +33,8 @@ def test_scenario_goes_as_it_should(scenario, passed, total, ended_well, is_a_fa
         total=total,
         ended_well=ended_well,
     )
-    assert ran.is_a_fault is is_a_fault
-    assert ("FAULT" in ran.line()) is is_a_fault
+    assert result.is_a_fault is is_a_fault
+    assert ("FAULT" in result.line()) is is_a_fault
 
 
 @pytest.fixture(scope="module")
@@ -44,28 +44,28 @@ def service():
 
 
 @pytest.fixture(scope="module")
-def door(service):
-    """The address of a door to the service, which adds the token to each request."""
+def proxy(service):
+    """The address of a proxy of the service, which adds the token to each request."""
     with with_token(service) as url:
         yield url
 
 
-def test_door_adds_the_token(door):
-    assert httpx.post(door, json=PING).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+def test_proxy_adds_the_token(proxy):
+    assert httpx.post(proxy, json=PING).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-def test_door_replaces_another_token(door):
-    with Ferry("none-of-its-own", base_url=door.removesuffix("/mcp")) as ferry:
+def test_proxy_replaces_another_token(proxy):
+    with Ferry("none-of-its-own", base_url=proxy.removesuffix("/mcp")) as ferry:
         assert ferry.mcp.list_tools()
 
 
-def test_door_keeps_the_host_of_a_request(door):
-    reply = httpx.post(door, json=PING, headers={"host": "evil.example"})
+def test_door_keeps_the_host_of_a_request(proxy):
+    reply = httpx.post(proxy, json=PING, headers={"host": "evil.example"})
     assert reply.status_code == 421
 
 
-def test_door_keeps_the_method_of_a_request(door):
-    assert httpx.get(door).status_code == 405
+def test_door_keeps_the_method_of_a_request(proxy):
+    assert httpx.get(proxy).status_code == 405
 
 
 def test_service_itself_needs_the_token(service):

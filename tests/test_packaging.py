@@ -111,7 +111,13 @@ def test_each_locked_package_has_a_hash(locked):
 
 
 def test_lock_fits_the_requirements(locked):
-    required = map(Requirement, [*requirements.used(PROJECT), *requirements.grouped(PROJECT)])
+    required = map(
+        Requirement,
+        [
+            *requirements.requirements_of_users(PROJECT),
+            *requirements.requirements_of_groups(PROJECT),
+        ],
+    )
     needed = [one for one in required if one.marker is None or one.marker.evaluate()]
     unfit = [str(one) for one in needed if not one.specifier.contains(locked[one.name.lower()])]
     assert needed
@@ -200,7 +206,7 @@ SKIPPED = '{"name": "b", "skip_reason": "b was not found"}'
 
 
 def test_audit_names_flawed_packages():
-    packages = audit.audited(f'{{"dependencies": [{FLAWED}, {SKIPPED}]}}')
+    packages = audit.parse_audit(f'{{"dependencies": [{FLAWED}, {SKIPPED}]}}')
     assert packages is not None
     assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
 
@@ -213,7 +219,7 @@ def test_audit_names_flawed_packages():
     ],
 )
 def test_audit_of_nothing_is_no_audit(output):
-    assert audit.audited(output) is None
+    assert audit.parse_audit(output) is None
 
 
 @needs_workflows
@@ -304,7 +310,7 @@ def changes(repository):
         path = repository / "ferry_sdk" / file
         originals[path] = path.read_text("utf-8")
         path.write_text(originals[path].replace(before, after), "utf-8")
-        return [*breaking_changes.broken("v0", repository)]
+        return [*breaking_changes.find_breaking_changes("v0", repository)]
 
     yield change
     for path, text in originals.items():
