@@ -1,4 +1,4 @@
-"""Fixtures: clients of both kinds, and the local service they speak to."""
+"""Fixtures: clients of both kinds, and the local service that they call."""
 
 import gc
 import logging
@@ -31,11 +31,11 @@ KINDS = {
     ),
     **dict.fromkeys(("any_journal", "url"), "postgresql"),
 }
-"""Fixtures, and that of their parameters which shows what another has shown already."""
+"""Fixtures of two kinds, and the second kind: it runs the same code as the first."""
 OWN_IO = ("transport",)
-"""Folders whose tests are about what each kind of client does by itself."""
+"""Folders whose tests are about code that each kind of client has for itself."""
 
-# A shell has what it starts in the background ignore Ctrl-C, which some tests send.
+# A shell makes background programs ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # jsonschema compiles 38 grammars of it, for more than a second; no schema here has an IRI.
@@ -67,7 +67,7 @@ def pytest_configure(config):
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
-    # One for all workers. What macOS's own libraries do after a fork alone is not defined.
+    # One for all workers. On macOS, system libraries may not be used after a fork without an exec.
     if sys.platform == "linux" and not hasattr(config, "workerinput"):
         server = ExitStack()
         server.enter_context(fork_server())
@@ -97,9 +97,9 @@ def pytest_xdist_auto_num_workers():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect without the garbage collector, which would walk thousands of new tests each time.
+    """Collect the tests without the garbage collector, which would walk all of them each time.
 
-    They stay until the end, so it does not walk them afterwards either: many tests collect.
+    They stay until the end, so they are left out of later collections, too.
     """
     gc.disable()
     try:
@@ -111,38 +111,42 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave to the long tier what two kinds do alike, and what most cases of a test repeat.
+    """Mark as long what two kinds do alike, and all but a few cases of each test.
 
     Both kinds of client run the same generators, and both databases the same statements: each
-    module keeps one test of the second kind. `surplus` chooses the cases of a test that are left.
-    Slow tests are long as well.
+    module keeps one test of the second kind. `surplus` chooses the cases that become long. Slow
+    tests are long as well.
     """
     tests = Path(__file__).parent
-    begun = set()
-    products = {}
+    kept = set()
+    cases_by_test = {}
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(LONG)
             continue
         if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
+
         kinds = {kind for name, kind in KINDS.items() if item.callspec.params.get(name) == kind}
         if item.path.relative_to(tests).parts[0] in OWN_IO:
             kinds.discard("asyncio")
         for kind in kinds:
-            if (item.path, kind) in begun:
+            if (item.path, kind) in kept:
                 item.add_marker(LONG)
-            begun.add((item.path, kind))
+            kept.add((item.path, kind))
+
         if not item.get_closest_marker("long"):
-            products.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
-    for cases in products.values():
+            test = item.path, item.nodeid.partition("[")[0]
+            cases_by_test.setdefault(test, []).append(item)
+
+    for cases in cases_by_test.values():
         for item in surplus(cases):
             item.add_marker(LONG)
             item.add_marker("slow")
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus):
-    """Say how often what is not counted as a test was done, and what a new method still lacks."""
+    """Print the counts of walks, which are not tests, and what a new method still lacks."""
     counts = {}
     for report in terminalreporter.stats.get("passed", ()):
         for name, count in report.user_properties:
@@ -167,13 +171,13 @@ def _new_log_locks():
 
 @pytest.fixture(autouse=True)
 def retry_at_once(monkeypatch):
-    """No call waits between attempts: what follows a failure is looked at, not when."""
+    """No call waits between attempts, because tests check what follows a failure, not when."""
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 @pytest.fixture(scope="module")
 def read_back_once():
-    """An effect is looked for once, however long that takes, and not for half a minute."""
+    """A read-back looks once for an effect, and not for half a minute."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
         yield
@@ -181,13 +185,13 @@ def read_back_once():
 
 @pytest.fixture
 def look_once(monkeypatch):
-    """The same for one test of a module whose others look again."""
+    """A read-back looks once in this test; in others of the module, it looks again."""
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture(scope="module")
 def same_qr_codes():
-    """All tickets have the same QR code: to draw one takes longer than the rest of a booking."""
+    """All tickets have the same QR code, because drawing one takes longer than a booking."""
     with pytest.MonkeyPatch.context() as patch:
         code = TICKET["qr_code"]
         patch.setattr("ferry_sdk.sandbox.bookings.records.qr_code", lambda _: code)
@@ -196,17 +200,17 @@ def same_qr_codes():
 
 @pytest.fixture
 def joined(monkeypatch):
-    """Grows by one as soon as a call waits for another's request instead of making its own."""
+    """The keys of the calls that wait for the request of another call, as soon as they wait."""
     keys = []
 
-    def noted(key, mine):
-        result = join_or_start(key, mine)
+    def note(key, call):
+        result = join_or_start(key, call)
         if result is not None:
             keys.append(key)
         return result
 
     for module in ("sync", "async_"):
-        monkeypatch.setattr(f"ferry_sdk._transport.{module}.join_or_start", noted)
+        monkeypatch.setattr(f"ferry_sdk._transport.{module}.join_or_start", note)
     return keys
 
 
@@ -221,42 +225,49 @@ def quick_switches():
 
 @pytest.fixture(scope="session")
 def asyncio_portal():
+    """An event loop of asyncio in a thread of its own."""
     with start_blocking_portal("asyncio") as portal:
         yield portal
 
 
 @pytest.fixture(scope="session")
 def trio_portal():
+    """An event loop of trio in a thread of its own."""
     with start_blocking_portal("trio") as portal:
         yield portal
 
 
 @pytest.fixture
 def ferry_sandbox():
+    """A local service whose clock begins at `NOW`."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
 
 def clients_of(request):
-    loop = request.param
-    made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
-    yield made
-    made.close()
+    """Yield the clients of the kind that a fixture's parameter names; close them at the end."""
+    kind = request.param
+    portal = None if kind == "sync" else request.getfixturevalue(f"{kind}_portal")
+    clients = Clients(portal)
+    yield clients
+    clients.close()
 
 
 @pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
 def any_clients(request):
+    """Makes clients: sync, and async on asyncio and on trio."""
     yield from clients_of(request)
 
 
 @pytest.fixture(params=["sync", "asyncio"])
 def clients(request):
+    """Makes clients: sync, and async on asyncio."""
     yield from clients_of(request)
 
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio"]))
 def mostly_sync_clients(request):
-    """The same, for modules of many cases: the async ones are long tests."""
+    """The same, for modules with many cases: those of async clients are long tests."""
     yield from clients_of(request)
 
 

@@ -81,6 +81,7 @@ def one_way():
 
 @pytest.fixture(scope="module")
 def one_way_events(one_way):
+    """The events of a one-way ticket until it departs."""
     return follow(one_way)
 
 
@@ -126,6 +127,7 @@ def round_trip():
 
 @pytest.fixture(scope="module")
 def round_trip_events(round_trip):
+    """The events of a round trip until its way back departs, with three leads."""
     return follow(round_trip, remind=(ONE_DAY, TWO_HOURS, timedelta(days=3, minutes=7)))
 
 
@@ -555,7 +557,7 @@ class TestBookingsOfTheJournal:
         events = follow(service, bookings=None, journal=sold, remind=())
         assert kinds(events) == ["ticketed", "departed"]
 
-    def test_departure_during_a_break_of_two_days_is_given(self, service, sold):
+    def test_departure_during_a_two_day_break_is_given(self, service, sold):
         follow(service, bookings=None, journal=sold, deadline=HOUR, remind=())
         service.time = 12 * DAY - HOUR
         (event,) = follow(service, bookings=None, journal=sold, deadline=HOUR / 2, remind=())

@@ -321,7 +321,7 @@ def test_plain_http_elsewhere_may_be_allowed(cli, words, variables):
     assert error["type"] == "ConnectionFailedError"
 
 
-def test_address_with_a_path_too_much_has_a_hint(cli, ferry_sandbox):
+def test_address_with_extra_path_has_a_hint(cli, ferry_sandbox):
     message = cli("show", "b-1", "--base-url", f"{ferry_sandbox.base_url}/api", code=4).err
     assert "base_url ends in /api, but the client adds the path itself" in message
     assert "correct --base-url, or FERRY_BASE_URL" in message

@@ -142,11 +142,11 @@ def test_since_counts_days_back(run, url, three_writes):
     assert [len(document["entries"]) for document in listed.values()] == [1, 3]
 
 
+@pytest.mark.parametrize(("words", "sentence"), EMPTY_LISTS.items(), ids=EMPTY_LISTS)
 @pytest.mark.usefixtures("journal")
-def test_empty_list_says_so_when_piped(cli, url):
-    for words, sentence in EMPTY_LISTS.items():
-        ended = cli(*words.split(), "--journal", url)
-        assert (ended.out, ended.err) == ("", f"{sentence}\n"), words
+def test_empty_list_says_so_when_piped(cli, url, words, sentence):
+    ended = cli(*words.split(), "--journal", url)
+    assert (ended.out, ended.err) == ("", f"{sentence}\n")
 
 
 @pytest.mark.usefixtures("journal")
@@ -563,6 +563,7 @@ def test_wrong_command_line_or_journal_is_named(cli, words, code, message):
 
 @pytest.fixture
 def selection(ferry):
+    """The selection of a sailing, for an order of one booking."""
     sailing = trip.found(ferry)
     return [sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])]
 

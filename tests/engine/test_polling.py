@@ -573,20 +573,41 @@ def test_refusal_stands_if_no_effect_is_seen(case, status, look):
     assert_refused(case, scripted_driver(reply(status), look(case)), status, reads=1)
 
 
-@every_case
-def test_refused_write_may_be_done_already(case, notes):
+def done_already(case, **changes):
+    """Return the error of a write that is refused because its effect was there before."""
     driver = scripted_driver(reply(409), good(case.after))
-    error = driver.error(sdk.AlreadyDoneError, case.call, journal=notes)
+    error = driver.error(sdk.AlreadyDoneError, case.call, **changes)
+    assert driver.waits == []
+    return error
+
+
+@every_case
+def test_refused_write_may_be_done_already(case):
+    error = done_already(case)
     assert not isinstance(error, sdk.APIError)
     assert (error.outcome, error.operation) == ("rejected", case.name)
+    assert [attempt.status_code for attempt in error.attempts] == [409, 200]
+
+
+@every_case
+def test_write_done_already_has_its_result(case):
+    error = done_already(case)
     assert error.result == scripted_driver(reset(), good(case.after)).raw(case.call).parse()
     assert isinstance(error.last_seen, sdk.Booking | sdk.Ticket)
+
+
+@every_case
+def test_write_done_already_keeps_the_refusal(case):
+    error = done_already(case)
     assert isinstance(error.__cause__, sdk.ConflictError)
     assert error.__cause__.correlation_id == error.correlation_id
-    assert [attempt.status_code for attempt in error.attempts] == [409, 200]
+
+
+@every_case
+def test_write_done_already_is_on_record_as_rejected(case, notes):
+    done_already(case, journal=notes)
     assert notes.states == {"entry-1": "rejected"}
     assert notes.details["entry-1"] == OutcomeDetails(status_code=409)
-    assert driver.waits == []
 
 
 @every_case

@@ -157,10 +157,18 @@ def test_equal_records_have_one_hash(model, sample):
     assert hash(record) == hash(twin)
 
 
+@pytest.mark.parametrize(
+    "value_of",
+    [
+        pytest.param(lambda sample: [sample], id="list"),
+        pytest.param(json.dumps, id="text"),
+        pytest.param(lambda _: None, id="None"),
+        pytest.param(lambda _: 5, id="number"),
+    ],
+)
 @every_record
-def test_another_value_is_no_record(model, sample):
-    for value in ([sample], json.dumps(sample), None, 5):
-        caught(ValidationError, model.model_validate, value)
+def test_another_value_is_no_record(model, sample, value_of):
+    caught(ValidationError, model.model_validate, value_of(sample))
 
 
 @every_record
@@ -198,14 +206,14 @@ def copy_model(record):
     return record.model_copy()
 
 
+@pytest.mark.parametrize("duplicate", [unpickle, copy.copy, copy.deepcopy, copy_model])
 @every_record
-def test_a_copy_is_equal(model, sample):
+def test_a_copy_is_equal(model, sample, duplicate):
     record = model.model_validate({**sample, **NEWS})
-    for duplicate in (unpickle, copy.copy, copy.deepcopy, copy_model):
-        twin = duplicate(record)
-        assert twin == record, duplicate
-        assert type(twin) is model
-        assert twin.model_extra == NEWS
+    twin = duplicate(record)
+    assert twin == record
+    assert type(twin) is model
+    assert twin.model_extra == NEWS
 
 
 @every_record
@@ -328,6 +336,7 @@ def sailing(request):
 
 @pytest.fixture
 def selected(sailing):
+    """The selection of the first tariff and the first place."""
     return sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
 
 
@@ -394,11 +403,13 @@ def test_any_text_is_read_in_a_loose_field(text):
 
 @pytest.fixture(scope="module")
 def ticket():
+    """The sample of a ticket, as a record."""
     return Ticket.model_validate(samples.TICKET)
 
 
 @pytest.fixture(scope="module")
 def booking():
+    """The sample of a booking, as a record."""
     return Booking.model_validate(samples.BOOKING)
 
 

@@ -420,9 +420,9 @@ def test_refund_that_falls_later_stops_a_change(desk, old, reads, cancelled):
 def test_decimal_context_keeps_the_refund_limit(desk, old):
     """The limit is 50.40: what is paid back now, because no higher fee is allowed."""
     fee = {"penalty_amount": "10.00", "currency": "EUR", "ticket_status": "Issued"}
-    for refund in ("50.40", "50.10"):
-        reply = fee | {"refund_amount": refund}
-        desk.sandbox.faults.add("wrong_shape", "bookings.cancel_fee", times=1, value=reply)
+    fault = partial(desk.sandbox.faults.add, "wrong_shape", "bookings.cancel_fee", times=1)
+    fault(value=fee | {"refund_amount": "50.40"})
+    fault(value=fee | {"refund_amount": "50.10"})
     with localcontext(Context(prec=2)):
         cause = caught(errors.OrderError, change, desk, old, max_penalty={"EUR": 10}).cause
     assert (cause.min_refund, cause.refund) == (Decimal("50.40"), Decimal("50.10"))

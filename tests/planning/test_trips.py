@@ -699,6 +699,7 @@ class TestFailures:
 class TestWithoutMcp:
     @pytest.fixture(autouse=True)
     def _without_mcp(self, ferry_sandbox):
+        """The service has no MCP."""
         ferry_sandbox.mcp.set(is_absent=True)
 
     def test_companies_have_to_be_named(self, new_ferry):
@@ -719,6 +720,8 @@ class TestHooks:
 
     @pytest.fixture
     def hooked(self, clients, ferry_sandbox, seen):
+        """A client whose requests are noted in `seen`."""
+
         def note(event):
             seen.append((event.operation, event.call.correlation_id))
 

@@ -22,6 +22,7 @@ ONCE = ["initialize", "tools/call"]
 
 @pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
 def carrier(request):
+    """How a message is sent: as JSON, or as an event stream."""
     return request.param
 
 

@@ -455,11 +455,13 @@ def test_invalid_step_is_refused(step, message):
 
 @pytest.fixture
 def clock():
+    """A clock that stands still."""
     return Clock(MOMENT, frozen=True)
 
 
 @pytest.fixture
 def counters(clock):
+    """Counters of a service without requests."""
     return Counters(clock)
 
 

@@ -53,6 +53,7 @@ class Caller(ServiceOverHttp):
 
 @pytest.fixture(scope="module")
 def running_service():
+    """A caller of a service that runs for the whole module, without a token in its headers."""
     with run(Caller) as caller:
         caller.http.headers["accept"] = "*/*"
         del caller.http.headers["authorization"]
@@ -61,6 +62,7 @@ def running_service():
 
 @pytest.fixture
 def caller(service):
+    """The caller of the service."""
     return service
 
 
@@ -814,6 +816,7 @@ class Tools:
 
 @pytest.fixture(scope="module")
 def tools(running_service):
+    """The tools of the service."""
     running_service.sandbox.reset()
     return Tools(running_service)
 

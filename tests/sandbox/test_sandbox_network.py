@@ -383,6 +383,7 @@ class Trial(ServiceOverHttp):
 
 @pytest.fixture(scope="module")
 def running_service():
+    """A client of a service with the real network, which runs for the whole module."""
     with run(Trial) as trial:
         yield trial
 

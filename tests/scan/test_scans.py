@@ -117,6 +117,7 @@ class TestSize:
 
     @pytest.fixture(autouse=True)
     def _nothing_is_sent(self, ferry_sandbox, folder):
+        """No test of this class sends a search or makes the folder."""
         yield
         assert searches(ferry_sandbox) == 0
         assert not folder.exists()
@@ -219,6 +220,7 @@ class TestFailedSearches:
 class TestOneJourneyOfTwoPairs:
     @pytest.fixture
     def there(self, ferry):
+        """The route from Genoa to Tunis."""
         (route,) = ferry.routes.find("Genoa", "Tunis")
         return route
 

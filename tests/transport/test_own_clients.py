@@ -26,6 +26,7 @@ pytestmark = pytest.mark.own_http_client(reason="it is about the client that the
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch):
+    """No variable names a proxy or authorities."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_dir"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -34,6 +35,7 @@ def _plain_environment(monkeypatch):
 
 @pytest.fixture
 def trusted(authority, tmp_path, monkeypatch):
+    """Clients trust the authority of the tests, by the variable ``SSL_CERT_FILE``."""
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
 
