@@ -11,7 +11,7 @@ import ast
 import sys
 from functools import cache
 from inspect import cleandoc
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _NO_DOCSTRINGS: Final = 2
 """The level of optimisation from which on the code has no docstrings."""
@@ -38,10 +38,10 @@ def _docstrings(module: str) -> dict[str, str]:
         return {}
 
     # Not `ast.parse`: under -OO it leaves docstrings out since Python 3.14.
-    tree: ast.Module = compile(source, module, "exec", flags=ast.PyCF_ONLY_AST, optimize=0)
+    parsed = compile(source, module, "exec", flags=ast.PyCF_ONLY_AST, optimize=0)
 
     docstrings: dict[str, str] = {}
-    pending: list[tuple[str, _Documented]] = [("", tree)]
+    pending: list[tuple[str, _Documented]] = [("", cast("ast.Module", parsed))]
     while pending:
         prefix, parent = pending.pop()
         for node in parent.body:
