@@ -202,6 +202,10 @@ class TestTools:
     def test_page_alone_may_answer(self, host):
         assert host.host.tools()["approval_card_answer"].meta["ui"]["visibility"] == ["app"]
 
+    def test_answer_is_announced_as_a_change(self, host):
+        hints = host.host.tools()["approval_card_answer"].annotations
+        assert (hints.read_only_hint, hints.destructive_hint) == (False, True)
+
     def test_reading_server_has_no_card(self, hosts):
         host = hosts(None, extensions=[PAGES])
         assert "approval_card_answer" not in host.tools()
