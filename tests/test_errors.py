@@ -15,6 +15,7 @@ import pytest
 
 import ferry_sdk
 from ferry_sdk import Attempt, FerryError, JournalEntry, RequestDigest, TicketCancellation, errors
+from ferry_sdk.models import Port
 from ferry_sdk.orders import Order, OrderPart
 from ferry_sdk.sandbox import Sandbox
 from tests.support.exchanges import Exchanges, caught, client_of
@@ -77,6 +78,7 @@ ENTRY = JournalEntry(
     created_at=MOMENT,
     changed_at=MOMENT,
 )
+PORTS = (Port(code="ESTRF", name="Tarifa", country="Spain"),)
 MEMORY_ONLY = {"body", "last_seen"}
 
 
@@ -144,6 +146,16 @@ ARGUMENTS = {
         "last_seen": {"stage": "payment_due"},
     },
     errors.IdempotencyError: {"entry": ENTRY},
+    errors.UnknownPlaceError: {
+        "problem": "no port has this name",
+        "field": "origin",
+        "suggestions": PORTS,
+    },
+    errors.AmbiguousPlaceError: {
+        "problem": "several ports have this name",
+        "field": "origin",
+        "candidates": PORTS,
+    },
     errors.InvalidInputError: {"problem": "a date is expected", "field": "out_at"},
     FerryError: {"message": "went wrong", "outcome": "unknown"},
 }
