@@ -15,7 +15,14 @@ from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.agents.toolkit import state_of
 from tests.agents.agent import PASSENGERS, approve_all, error, result_of
 from tests.golden.agents import LIMITS, order_of
+from tests.golden.files import versions
 from tests.golden.world import MOMENT, client_of, new_service, standing_still
+
+
+@pytest.fixture(params=versions(), ids=lambda version: f"{version}/agents.db")
+def version(request):
+    """A version that has golden files."""
+    return request.param
 
 
 @pytest.fixture
