@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import subprocess
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -28,7 +29,6 @@ from tests.support.tiers import LONG
 from tests.test_errors import FAMILY
 
 STATUSES = {"refused", "failed", "approval_needed", "unknown"}
-DATABASES = {"journal.db", "sandbox.db", "agents.db"}
 
 
 @pytest.fixture
@@ -148,6 +148,23 @@ def test_each_status_of_a_call_is_audited(newest):
 
 
 # ---- All files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [
+        pytest.param("0.9.0", "its golden files never change", id="released"),
+        pytest.param("next", "no version", id="no version"),
+    ],
+)
+def test_other_versions_are_not_written(tmp_path, monkeypatch, version, problem):
+    monkeypatch.chdir(tmp_path)
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("commit", "-qm", "a", "--allow-empty"), ("tag", "v0.9.0")):
+        command = ["git", *who, *words]
+        subprocess.run(command, check=True)
+    with pytest.raises(SystemExit, match=problem):
+        files.main(version)
 
 
 def test_no_file_names_a_folder_of_a_machine(newest):
