@@ -1,4 +1,4 @@
-"""Print which public names no longer work as they did at a revision of the repository.
+"""Print what is public and no longer works as it did at a revision of the repository.
 
 Usage: breaking_changes.py REVISION [REPOSITORY]
 
@@ -25,23 +25,8 @@ from scripts.public_names import PACKAGES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-FRONT_DOORS = (
-    "ferry_sdk",
-    "ferry_sdk.aftersales",
-    "ferry_sdk.agents",
-    "ferry_sdk.conformance",
-    "ferry_sdk.journal",
-    "ferry_sdk.models",
-    "ferry_sdk.notebook",
-    "ferry_sdk.offers",
-    "ferry_sdk.orders",
-    "ferry_sdk.otel",
-    "ferry_sdk.sandbox",
-    "ferry_sdk.scan",
-)
-"""What these name in `__all__` is public."""
-BEHIND_THEM = "ferry_sdk.resources"
-"""And so is what the groups of a client can be asked."""
+GROUPS = "ferry_sdk.resources"
+"""The methods of a client's groups are public, too."""
 GOLDEN = "tests/golden"
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 WITH_MEMBERS = re.compile(r"(commands/|events/).+\.json|tools\.json|records\.json")
@@ -152,8 +137,8 @@ def broken_files(revision: str, repository: Path) -> Iterator[str]:
             yield f"{name}: {problem}"
 
 
-def broken(revision: str, repository: Path) -> Iterator[str]:
-    """Describe each public thing that works no more as it did at the revision."""
+def find_breaking_changes(revision: str, repository: Path) -> Iterator[str]:
+    """Describe each public name and member that does not work as it did at the revision."""
     old = griffe.load_git("ferry_sdk", ref=revision, repo=repository)
     new = griffe.load("ferry_sdk", search_paths=[repository], try_relative_path=False)
     if not isinstance(old, griffe.Module) or not isinstance(new, griffe.Module):
