@@ -1,6 +1,7 @@
 """Approval by a card: what the model, the page and the person get, and what an answer does."""
 
 import json
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -10,6 +11,7 @@ from tests.stdio.conftest import PAGES, Card, CardHost, Person, command, environ
 from tests.support.effects import effects
 from tests.support.processes import run
 from tests.support.tiers import mostly_long
+from tests.support.trip import DAY
 
 PAGE = "ui://ferry-sdk/approval-card.html"
 
@@ -306,6 +308,16 @@ class TestOneTurn:
         first, second = sailings(host.host)[:2]
         host.show("bookings_create", order(first))
         assert host.show("bookings_create", order(second)).data is not None
+
+
+def test_eleventh_card_without_an_answer_is_refused(host):
+    found = []
+    while len(found) < 11:
+        found += sailings(host.host, out_at=str(DAY + timedelta(days=len(found))))
+    *shown, refused = found[:11]
+    for sailing in shown:
+        assert host.show("bookings_create", order(sailing)).data is not None
+    error(host.show("bookings_create", order(refused)).answer, "declined")
 
 
 def test_lists_may_be_kept(hosts):
