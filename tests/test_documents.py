@@ -46,6 +46,7 @@ def test_block_prints_what_it_shows(block, tmp_path, record_property):
     record_property(block.what, 1)
 
 
+@pytest.mark.timeout(600)  # more than a hundred programs
 def test_examples_of_docstrings_run_alone(tmp_path, record_property):
     printed = blocks.run_together(RUN_ALONE, tmp_path)
     for block, source in zip(RUN_ALONE, printed, strict=True):

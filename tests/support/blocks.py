@@ -103,14 +103,14 @@ RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("bo
 """Blocks that need an agent framework; tests/agents/recipes runs them."""
 
 
-def python(*arguments, cwd, new=False):
+def python(*arguments, cwd, **options):
     """Run Python without settings of ours; return what it prints."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**environment, "PYTHONUTF8": "1", "TZ": "UTC"},
-        new=new,
+        **options,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -143,7 +143,8 @@ def run_together(some, folder):
         alone.mkdir()
         save([block], alone)
         files.append(alone / block.file)
-    assert python(Path(__file__).with_name("run_shown.py"), *files, cwd=folder) == ""
+    runner = Path(__file__).with_name("run_shown.py")
+    assert python(runner, *files, cwd=folder, timeout=500) == ""
     return [file.read_text("utf-8") for file in files]
 
 
