@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.policy.audit_file import AuditFile
 from pydantic import TypeAdapter
 
 from ferry_sdk.agents import AuditRecord, Toolkit
