@@ -64,7 +64,9 @@ class HookRunner:
 
         def make_event(result: Result[T] | None, error: BaseException | None) -> OutcomeEvent:
             outcome: Literal["done"] | Outcome = "done"
+            problem: str | None = None
             if error is not None:
+                problem = self._problem(error)
                 # An interruption says nothing of the request; the state of the call does.
                 outcome = context.state.outcome
                 if isinstance(error, FerryError) and not self._is_stopped_by(error):
@@ -75,7 +77,7 @@ class HookRunner:
                 call=self.call,
                 outcome=outcome,
                 seconds=self.clock() - context.began,
-                problem=self._problem(error),
+                problem=problem,
                 attempts=tuple(context.state.attempts),
                 read_back=read_back,
             )
@@ -139,9 +141,8 @@ class HookRunner:
         began = self.clock()
 
         def make_event(_: None, error: BaseException | None) -> LimiterEvent:
-            return LimiterEvent(
-                self.call, operation, seconds=self.clock() - began, problem=self._problem(error)
-            )
+            problem = None if error is None else self._problem(error)
+            return LimiterEvent(self.call, operation, seconds=self.clock() - began, problem=problem)
 
         return self._watch(steps, make_event)
 
@@ -177,8 +178,6 @@ class HookRunner:
         is_stopped = self.stop is not None and self.stop.is_set
         return is_stopped and isinstance(error, (ConfigurationError, TransportError))
 
-    def _problem(self, error: BaseException | None) -> str | None:
-        """Return the name of an error; None without one."""
-        if error is None:
-            return None
+    def _problem(self, error: BaseException) -> str:
+        """Return the name of an error."""
         return _CANCELLED if self._is_stopped_by(error) else type(error).__name__

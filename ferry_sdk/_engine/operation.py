@@ -20,6 +20,9 @@ from ferry_sdk.types import IdempotencyKey, RequestDigest
 T = TypeVar("T")
 
 _LONGEST_NAME: Final = 1000
+"""Characters of a text that is composed, whose time can be quadratic. No name is as long."""
+_LONGEST_BODY: Final = 10_000
+"""Characters of a body that is checked as a whole, for the same reason."""
 
 
 class Call(Protocol):
@@ -112,10 +115,15 @@ def canonical_json(value: object) -> bytes:
 
     What is sent stays as the caller wrote it.
     """
+    escaped = json.dumps(value, sort_keys=True, default=str)
+    if "\\u" not in escaped:
+        return escaped.encode()
+
+    # Most texts with such letters have them as one character already, which one look tells.
     text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
-    if text.isascii():
-        return text.encode()
-    return json.dumps(_composed(json.loads(text))).encode()
+    if len(text) <= _LONGEST_BODY and unicodedata.is_normalized("NFC", text):
+        return escaped.encode()
+    return json.dumps(_composed(json.loads(escaped))).encode()
 
 
 def _composed(value: Any) -> Any:  # noqa: ANN401 -- of JSON
@@ -125,7 +133,6 @@ def _composed(value: Any) -> Any:  # noqa: ANN401 -- of JSON
         return {name: _composed(member) for name, member in members.items()}
     if isinstance(value, list):
         return [_composed(element) for element in cast("Sequence[Any]", value)]
-    # The time can be quadratic, and no name is as long.
     if isinstance(value, str) and len(value) <= _LONGEST_NAME:
         return unicodedata.normalize("NFC", value)
     return value

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry import trace
 
 from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from ferry_sdk.otel.attributes import Attributes, result_attributes, server_attributes
+from ferry_sdk.otel.attributes import Attributes, result_attributes
 
 _NANOSECONDS: Final = 1_000_000_000
 _ERROR: Final = trace.Status(trace.StatusCode.ERROR)
@@ -25,8 +25,8 @@ class Spans:
 
     def start_attempt(self, request: RequestEvent) -> None:
         """Start the span of a request."""
-        attributes = server_attributes(request.host, request.port)
-        attributes |= {
+        attributes: Attributes = {
+            "server.address": request.host,
             "http.request.method": request.method,
             "url.template": request.route,
             "ferry.operation": request.operation,
@@ -35,6 +35,8 @@ class Spans:
 
         if request.call.label is not None:
             attributes["ferry.label"] = request.call.label
+        if request.port is not None:
+            attributes["server.port"] = request.port
         if request.rpc_method is not None:
             attributes["mcp.method.name"] = request.rpc_method
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
@@ -101,7 +103,6 @@ class Spans:
         }
         if call.label is not None:
             attributes["ferry.label"] = call.label
-
         return self._tracer.start_span(
             call.operation,
             kind=trace.SpanKind.CLIENT,
