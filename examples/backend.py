@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from http import HTTPStatus
 from math import ceil
 from pathlib import Path
 from typing import Annotated, cast
@@ -300,12 +301,18 @@ STATUSES: dict[int, tuple[type[FerryError], ...]] = {
 
 def status_of(error: FerryError) -> int:
     """Return the HTTP status that says what became of a browser's request."""
+    # A confirmation or a cancellation of what does not exist has a class of its own.
+    if isinstance(error, APIError) and error.status_code == HTTPStatus.NOT_FOUND:
+        return HTTPStatus.NOT_FOUND
     found = (status for status, kinds in STATUSES.items() if isinstance(error, kinds))
     return next(found, 500)
 
 
 def describe(error: FerryError) -> dict[str, str | None]:
-    """Return what a browser may know of an error: the outcome, and the id to ask about."""
+    """Return what a browser may know of an error: the outcome, and the id to ask about.
+
+    There is no id if the arguments were refused before a call.
+    """
     outcome, correlation_id = error.outcome, error.correlation_id
     if isinstance(error, UnresolvedWriteError):  # an earlier request may have done it
         outcome, correlation_id = "unknown", error.entry.correlation_id

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from types import ModuleType
 
 import httpx
@@ -53,6 +54,17 @@ def test_table_of_statuses_has_every_error_once():
 @pytest.mark.parametrize(("name", "status"), ROWS, ids=[name for name, _ in ROWS])
 def test_error_has_the_status_of_the_table(answers, name, status):
     assert answers.status_of(filled(getattr(ferry_sdk, name))) == status
+
+
+@pytest.mark.parametrize("change", ["bookings.confirm", "tickets.cancel"])
+def test_write_of_an_unknown_id_is_not_found(answers, ferry_sandbox, change):
+    group, method = change.split(".")
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry,
+        pytest.raises(FerryError) as failed,
+    ):
+        getattr(getattr(ferry, group), method)("nope")
+    assert answers.status_of(failed.value) == HTTPStatus.NOT_FOUND
 
 
 @pytest.mark.parametrize("kind", FAMILY, ids=lambda kind: kind.__name__)

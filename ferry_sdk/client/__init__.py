@@ -308,7 +308,7 @@ class Ferry(Client[Transport], sync.Groups):
         """Call any path of the service, for what the library does not know yet.
 
         A GET is a read. Every other method counts as a write that no read proves: a read-only
-        client rejects it, it is sent once, and the journal records it.
+        client rejects it, the journal records it, and it is sent again only if nothing was done.
 
         Args:
             method: The HTTP method.
@@ -540,7 +540,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         """Call any path of the service, for what the library does not know yet.
 
         A GET is a read. Every other method counts as a write that no read proves: a read-only
-        client rejects it, it is sent once, and the journal records it.
+        client rejects it, the journal records it, and it is sent again only if nothing was done.
 
         Args:
             method: The HTTP method.

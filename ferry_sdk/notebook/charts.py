@@ -11,10 +11,11 @@ from decimal import Decimal
 from io import BytesIO
 from itertools import chain
 from math import cos, radians
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.money import money
+from ferry_sdk._runtime.values import is_iterable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.notebook.coasts import Window, coasts_in
 from ferry_sdk.notebook.records import cheapest_ticket, models_of, sailings_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fares_by_day", "network_map", "prices_over_time"]
 
+T = TypeVar("T")
 
 _DPI: Final = 110
 """The pixels of an inch."""
@@ -104,7 +106,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     routes: dict[str, list[_Fare]] = {}
     all_fares: list[_Fare] = []
     currencies: set[str] = set()
-    for index, sailing in enumerate(sailings):
+    for index, sailing in enumerate(_elements(sailings, "sailings")):
         if not sailings_of(models_of([sailing])):
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
@@ -203,7 +205,8 @@ def prices_over_time(history: PriceHistory) -> Figure:
         The figure, 9 by 4.8 inches. It is not registered with pyplot and need not be closed.
 
     Raises:
-        InvalidInputError: The prices are in several currencies, or of several parties.
+        InvalidInputError: The prices are in several currencies, or of several parties, or it is no
+            history.
         ModuleNotFoundError: matplotlib is not installed.
 
     Example:
@@ -217,6 +220,8 @@ def prices_over_time(history: PriceHistory) -> Figure:
         prices_over_time(history).savefig("prices.png")
         ```
     """
+    if not hasattr(history, "route"):
+        raise InvalidInputError("expected what offers.history returns", field="history")
     currencies = {each.currency for each in history}
     if len(currencies) > 1:
         raise InvalidInputError(f"prices in {', '.join(sorted(currencies))}", field="history")
@@ -302,7 +307,7 @@ def network_map(
     places: dict[str, _Place] = {}
     names: dict[str, str] = {}
     nameless = 0
-    for index, port in enumerate(ports):
+    for index, port in enumerate(_elements(ports, "ports")):
         if not hasattr(port, "longitude"):
             raise InvalidInputError("expected a port of mcp.ports", field=f"ports[{index}]")
         if port.code is None:
@@ -361,7 +366,7 @@ def _pairs_of(routes: Iterable[object]) -> set[tuple[str, str]]:
         InvalidInputError: A member is no route and no pair of codes.
     """
     pairs: set[tuple[str, str]] = set()
-    for index, route in enumerate(routes):
+    for index, route in enumerate(_elements(routes, "routes")):
         match route:
             case (str() | None as depart, str() | None as arrive):
                 pass
@@ -373,6 +378,13 @@ def _pairs_of(routes: Iterable[object]) -> set[tuple[str, str]]:
         if depart and arrive:
             pairs.add((min(depart, arrive), max(depart, arrive)))
     return pairs
+
+
+def _elements(values: Iterable[T], argument: str) -> Iterable[T]:
+    """Return values that can be iterated over, whatever the caller has passed."""
+    if not is_iterable(values):
+        raise InvalidInputError("expected a list", field=argument)
+    return values
 
 
 def _count(count: int, noun: str) -> str:

@@ -55,7 +55,7 @@ class BookingsGroup(Resource):
         contact: Contact | ContactDict | None = None,
         idempotency_key: str | None = None,
     ) -> Operation[BookingCreated]:
-        """Create a booking. The request is sent once.
+        """Create a booking. It is sent again only if nothing was done, as after a 429.
 
         If the reply is unreadable, a 408 or 5xx, or cut off, and names the booking, the booking is
         read and returned with ``read_back=True``. So is the booking that an `idempotency_key` has
@@ -151,8 +151,9 @@ class BookingsGroup(Resource):
         From then on, changes cost fees. The interface does not show which account the service
         charges, nor what it does if the payment was recorded by `tickets.mark_paid` before.
 
-        The request is sent once. If the reply is lost, the booking is polled until it shows the
-        effect or the deadline passes (30 seconds without a deadline). Concurrent calls for the
+        It is sent again only if nothing was done, as after a 429. If the reply is lost, the
+        booking is polled until it shows the effect or the deadline passes (30 seconds without a
+        deadline). Concurrent calls for the
         same booking share one request. Interface: POST /api/booking/confirm.
 
         Args:
@@ -283,8 +284,9 @@ class BookingsGroup(Resource):
     ) -> Operation[BookingCancellation]:
         """Cancel a booking with all its tickets; fees may apply.
 
-        The request is sent once. If the reply is lost, the booking is polled until it shows the
-        effect or the deadline passes (30 seconds without a deadline).
+        It is sent again only if nothing was done, as after a 429. If the reply is lost, the
+        booking is polled until it shows the effect or the deadline passes (30 seconds without a
+        deadline).
         Interface: POST /api/booking/cancel.
 
         Args:

@@ -416,7 +416,7 @@ class McpGroup(Resource):
     def call_tool(self, name: str, arguments: Mapping[str, object]) -> Operation[JsonValue]:
         """Call any tool of the server. An unknown tool is treated as a write.
 
-        A write is sent once and not read back.
+        A write is sent again only if nothing was done, as after a 429. It is not read back.
 
         Interface: MCP endpoint, method tools/call.
 

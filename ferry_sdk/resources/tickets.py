@@ -83,8 +83,9 @@ class TicketsGroup(Resource):
     ) -> Operation[TicketCancellation]:
         """Cancel one ticket before its departure; fees may apply.
 
-        The request is sent once. If the reply is lost, the ticket is polled until it shows the
-        effect or the deadline passes (30 seconds without a deadline).
+        It is sent again only if nothing was done, as after a 429. If the reply is lost, the
+        ticket is polled until it shows the effect or the deadline passes (30 seconds without a
+        deadline).
         Interface: POST /api/ticket/cancel.
 
         Args:
@@ -332,9 +333,10 @@ class TicketsGroup(Resource):
         does not show how you settle with the service, nor whether it then issues the ticket without
         a confirmation; the local service does not.
 
-        It sends the organisation token and is for servers only. The request is sent once. If
-        the reply is lost, the booking, or without `booking_id` the ticket, is polled until it
-        shows the effect or the deadline passes (30 seconds without a deadline).
+        It sends the organisation token and is for servers only. It is sent again only if nothing
+        was done, as after a 429. If the reply is lost, the booking, or without `booking_id` the
+        ticket, is polled until it shows the effect or the deadline passes (30 seconds without a
+        deadline).
         Interface: POST /api/ticket/{id}/mark-paid.
 
         Args:

@@ -6,9 +6,8 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
-from ferry_sdk.agents.policy.audit_file import AuditFile
-
 from ferry_sdk.agents import Toolkit
+from ferry_sdk.agents.policy.audit_file import AuditFile
 from ferry_sdk.agents.toolkit import state_of
 from tests.agents.agent import (
     PASSENGERS,

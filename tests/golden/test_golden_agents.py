@@ -5,11 +5,11 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from ferry_sdk.agents.policy.audit_file import AuditFile
 from pydantic import TypeAdapter
 
 from ferry_sdk.agents import AuditRecord, Toolkit
 from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.audit_file import AuditFile
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.agents.toolkit import state_of

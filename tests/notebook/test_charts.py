@@ -133,6 +133,21 @@ def test_record_that_is_no_sailing_is_refused():
     assert caught.value.field == "sailings[1]"
 
 
+@pytest.mark.parametrize(
+    ("draw", "argument"),
+    [
+        (notebook.fares_by_day, "sailings"),
+        (notebook.network_map, "ports"),
+        (notebook.prices_over_time, "history"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, 5, object()], ids=["None", "int", "object"])
+def test_what_is_no_list_is_refused(draw, argument, value):
+    with pytest.raises(InvalidInputError) as caught:
+        draw(value)
+    assert caught.value.field == argument
+
+
 # ---- The map of the network -------------------------------------------------------------------
 
 

@@ -370,7 +370,10 @@ def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> s
         if row.confirmed_by or names_booking:
             return f"run `ferry journal recover {entry_id}`"
     command = f"ferry journal settle {entry_id}"
-    return f"ask the service, then run `{command}` with --happened or --not-happened"
+    happened = "--happened"
+    if row is not None and row.read_if_named is not None:  # a create
+        happened = "--happened --booking ID"
+    return f"ask the service, then run `{command}` with {happened} or --not-happened"
 
 
 def exit_code_of(error: FerryError) -> Exit:
