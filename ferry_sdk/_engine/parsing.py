@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from ferry_sdk._engine.log import logger
 from ferry_sdk.errors import UnexpectedResponseError, mark_quoted
-from ferry_sdk.models.base import path_of, strict_parser
+from ferry_sdk.models.base import path_of, strict_parser, wire_names
 from ferry_sdk.models.bulk import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
@@ -108,8 +108,9 @@ class RecordList(Generic[ModelT]):
             name = self._list_member(members)
             value = members.get(name, members)
             if value and not isinstance(value, list):
-                # An object whose member is no list is itself the only record.
-                value = [members]
+                # An object whose member is no list is itself the only record, if it is one.
+                is_record = not members.keys().isdisjoint(wire_names(self.model))
+                value = [members] if is_record else members
 
         if value is None or value == {}:
             return []

@@ -386,6 +386,11 @@ def _members_of(model: type[BaseModel]) -> Mapping[str, _Member]:
     return members
 
 
+def wire_names(model: type[BaseModel]) -> Collection[str]:
+    """Return every name that a field of a model may have in JSON."""
+    return _members_of(model).keys()
+
+
 def _holds_unreadable_record(member: _Member, content: object, places: Iterable[int | str]) -> bool:
     """Return whether a record inside a field cannot be read, because a field of it decides."""
     if not _is_record(member.field.annotation):

@@ -26,7 +26,7 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.parsing import Record, RecordList
 from ferry_sdk._protocols.json_body import decode_json
-from ferry_sdk.models import bulk
+from ferry_sdk.models import Company, bulk
 from tests.backend.gathering import at_once
 from tests.support import samples
 from tests.support.exchanges import caught
@@ -113,6 +113,15 @@ def test_nothing_is_an_empty_list(reply):
 )
 def test_another_reply_is_no_list(reply):
     caught(UnexpectedResponseError, read_ports, reply)
+
+
+@pytest.mark.parametrize("reply", [{"unexpected": True}, {"total": 0, "page": 1}], ids=str)
+def test_object_without_any_field_is_no_record(reply):
+    caught(UnexpectedResponseError, RecordList(Company).read, reply)
+
+
+def test_a_record_may_have_one_field():
+    assert [*RecordList(Company).read({"name": "Moby"})] == [Company(name="Moby")]
 
 
 def test_a_list_without_readable_records_is_an_error():
