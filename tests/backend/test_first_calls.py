@@ -180,8 +180,8 @@ def test_a_signalled_first_call_can_be_repeated(record_property):
         [
             pytest.param("sync", 400, id="sync, few modules"),
             pytest.param("asyncio", 60, id="asyncio, few modules"),
-            pytest.param("sync", 3, id="sync, many modules"),
-            pytest.param("asyncio", 3, id="asyncio, many modules"),
+            pytest.param("sync", 9, id="sync, many modules"),
+            pytest.param("asyncio", 9, id="asyncio, many modules"),
         ]
     ),
 )

@@ -11,9 +11,10 @@ These are its members, by command:
 - `book`: `booking`; with `--changes 1`, `order` as in `change`.
 - `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking also
   `cancellation`, what was kept and refunded.
-- `find`: `bookings` as in `show`, those in force first, each newest first; `read`, how many were
-  read; `has_more`, whether the journal has more of them; `unread`, those that could not be read:
-  `booking_id`, `error`.
+- `find`: `bookings` as in `show`, those in force first, each newest first, and `replaced_by`, the
+  id of the booking that a change made instead, or null; `read`, how many were read; `has_more`,
+  whether the journal has more of them; `unread`, those that could not be read: `booking_id`,
+  `error`.
 - `confirm`: `confirmation`; `already_done` if it was confirmed before.
 - `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
 - `change`: `order`, whose parts have the new booking first; `booking`, the new one;
