@@ -239,7 +239,7 @@ def test_settle_without_a_booking_names_the_option(run, journal, open_create):
 
 @pytest.mark.parametrize("words", [["--not-happened"], NO_CHECK], ids=["not happened", "named"])
 def test_settle_warns_of_no_booking_that_is_known(run, open_create, words):
-    assert "--booking ID" not in run("settle", open_create, *words, "--yes").err
+    assert "will not know the booking" not in run("settle", open_create, *words, "--yes").err
 
 
 def test_write_that_is_done_stays_done(run, journal, open_create):
