@@ -150,9 +150,16 @@ def _of_error(it, error):
 
 
 def _arrived(it):
+    """Return whether the call's request reached the service, as far as the service can tell.
+
+    Of a request that is cut off in its head, the service does not know the method (``mcp.?``). It
+    is a handshake if the call made one, or was turned away, after which the next request is one.
+    """
     left = [one for one in it.exchanges if not one.is_turned_away]
-    had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
-    names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}
+    has_handshake = len(left) < len(it.exchanges) or any(
+        one.request.operation == "mcp.initialize" for one in it.exchanges
+    )
+    names = {it.call.operation} if has_handshake else {it.call.operation, "mcp.?"}
     return any(one.request.operation in names for one in left)
 
 

@@ -41,6 +41,10 @@ def evidence_of(done, said, *strokes, **known):
 
 
 GOOD = result("bo-1")
+TURNED_AWAY = Exchange(
+    Stroke("a version that is refused"), "call-1", ServiceCall("bookings.confirm", "bo-1")
+)
+CUT = Exchange(Stroke("closed inside the request's head"), "call-1", ServiceCall("mcp.?"))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +54,7 @@ GOOD = result("bo-1")
         pytest.param(evidence_of(1, UNKNOWN, "no reply"), id="unknown"),
         pytest.param(evidence_of(0, UNSENT), id="not sent"),
         pytest.param(evidence_of(0, REFUSED, "a refusal"), id="rejected"),
+        pytest.param(evidence_of(0, UNSENT, exchanges=[TURNED_AWAY, CUT]), id="handshake cut off"),
     ],
 )
 def test_kept_promise_is_no_violation(evidence):
@@ -69,6 +74,11 @@ def test_kept_promise_is_no_violation(evidence):
         pytest.param(evidence_of(1, result("bo-2")), "bo-1 was asked for", id="done to another"),
         pytest.param(
             evidence_of(0, UNKNOWN, "no reply", "no reply"), "sent again", id="sent again"
+        ),
+        pytest.param(
+            evidence_of(0, UNSENT, exchanges=[CUT]),
+            "not sent, said the client, and it arrived",
+            id="cut off",
         ),
         pytest.param(
             evidence_of(0, UNSENT, "no reply"),
