@@ -301,8 +301,12 @@ STATUSES: dict[int, tuple[type[FerryError], ...]] = {
 
 def status_of(error: FerryError) -> int:
     """Return the HTTP status that says what became of a browser's request."""
-    # A confirmation or a cancellation of what does not exist has a class of its own.
+    # A confirmation or a cancellation of what does not exist has a class of its own, and over MCP
+    # no status.
     if isinstance(error, APIError) and error.status_code == HTTPStatus.NOT_FOUND:
+        return HTTPStatus.NOT_FOUND
+    of_id = (BookingConfirmError, TicketCancelError)
+    if isinstance(error, of_id) and error.field in {"booking_id", "ticket_id"}:
         return HTTPStatus.NOT_FOUND
     found = (status for status, kinds in STATUSES.items() if isinstance(error, kinds))
     return next(found, 500)

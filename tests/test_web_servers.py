@@ -56,7 +56,9 @@ def test_error_has_the_status_of_the_table(answers, name, status):
     assert answers.status_of(filled(getattr(ferry_sdk, name))) == status
 
 
-@pytest.mark.parametrize("change", ["bookings.confirm", "tickets.cancel"])
+@pytest.mark.parametrize(
+    "change", ["bookings.confirm", "tickets.cancel", "mcp.confirm_booking", "mcp.cancel_ticket"]
+)
 def test_write_of_an_unknown_id_is_not_found(answers, ferry_sandbox, change):
     group, method = change.split(".")
     with (

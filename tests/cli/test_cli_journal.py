@@ -460,6 +460,11 @@ def test_recover_names_the_next_step(run, unresolved):
     assert f"ferry journal settle {cancelled.id}" in ended.out
 
 
+def test_recover_of_a_create_names_the_option(run, open_create):
+    ended = run("recover", open_create, code=5)
+    assert "--happened --booking ID" in " ".join(f"{ended.out} {ended.err}".split())
+
+
 @pytest.mark.usefixtures("journal")
 @pytest.mark.parametrize("words", [[], ["e-1", "--all"]], ids=["neither", "both"])
 def test_recover_wants_an_entry_or_all(run, words):

@@ -369,6 +369,12 @@ def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> s
         names_booking = row.read_if_named is not None and booking_id is not None
         if row.confirmed_by or names_booking:
             return f"run `ferry journal recover {entry_id}`"
+    return settle_step(operation, entry_id)
+
+
+def settle_step(operation: str, entry_id: str) -> str:
+    """Return how to record what the service has told of an unresolved write."""
+    row = SAFETY.get(operation)
     command = f"ferry journal settle {entry_id}"
     happened = "--happened"
     if row is not None and row.read_if_named is not None:  # a create

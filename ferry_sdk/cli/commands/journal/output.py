@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.errors import next_step
+from ferry_sdk.cli.terminal.errors import next_step, settle_step
 from ferry_sdk.cli.terminal.output import (
     age,
     members_of,
@@ -92,10 +92,10 @@ def _next(entry: JournalEntry, *, is_read: bool = False) -> str:
     """Return what resolves an entry; empty if it is resolved."""
     if not entry.is_unresolved:
         return ""
-    # Another read would show the same, and a damaged entry cannot be read: without an operation,
-    # the advice is to settle it.
-    operation = "" if is_read or entry.damaged else entry.operation
-    return next_step(operation, entry.id, entry.booking_id)
+    # Another read would show the same, and a damaged entry cannot be read.
+    if is_read or entry.damaged:
+        return settle_step(entry.operation, entry.id)
+    return next_step(entry.operation, entry.id, entry.booking_id)
 
 
 def describe_seen(error: OutcomeUnknownError) -> str:
