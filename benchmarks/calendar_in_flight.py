@@ -78,8 +78,8 @@ def _measure_threads(base_url: str, days: list[date], effort: Effort) -> Line:
 
         def by_hand() -> list[object]:
             with ThreadPoolExecutor(IN_FLIGHT) as pool:
-                answers = pool.map(search, arguments_of_searches(route, days))
-                return [lowest_price(sailings) for sailings in answers]
+                answers = [*pool.map(search, arguments_of_searches(route, days))]
+            return [lowest_price(sailings) for sailings in answers]
 
         return _line(
             "threads",
