@@ -287,7 +287,7 @@ class Workplaces:
         place = self._free.get()
         began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         if failure := first_failure(place, stage, _LONGEST):
-            sys.exit(f"The tests fail without any mutation: {failure}")
+            sys.exit(f"{stage} fails without any mutation: {failure}")
         took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
         self._seconds[stage] = 10 + 3 * took
         self._free.put(place)

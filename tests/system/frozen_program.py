@@ -27,7 +27,7 @@ def main():
         tools = {tool.name: tool for tool in Toolkit(ferry, writes=True).definitions()}
         origin = tools["trips_find"].input_schema["properties"]["origin"]
         assert origin["description"] == "A town or port, by name or code.", origin
-        assert tools["bookings_get"].description.startswith("Return a booking"), tools
+        assert tools["bookings_get"].description.startswith("Read a booking"), tools
 
 
 if __name__ == "__main__":
