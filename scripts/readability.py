@@ -137,7 +137,6 @@ def rows_of_package(sources: list[Source]) -> Iterator[tuple[str, str]]:
     def rate(count: int) -> str:
         return f"{1000 * count / max(lines, 1):.1f}"
 
-    yield "lines of code", f"{lines:,}"
     yield "long functions without a blank line or comment", share(is_unbroken)
     yield "comments", rate(sum(source.comments for source in sources))
     yield (

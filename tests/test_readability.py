@@ -18,7 +18,9 @@ def sources(folder, text):
 @pytest.mark.parametrize(
     ("text", "name", "figure"),
     [
-        pytest.param(f'"""Docstring."""\n\n# Comment\n{CALL}', "lines of code", "1", id="lines"),
+        pytest.param(
+            f'"""Docstring."""\n\n# Comment\n{CALL}', "comments", "1000.0", id="docstring"
+        ),
         pytest.param(f"# Comment\n{CALL}", "comments", "1000.0", id="comment"),
         pytest.param(f"{CALL[:-1]}  # noqa: F821\n", "comments", "0.0", id="directive"),
         pytest.param(
@@ -77,4 +79,4 @@ def test_folders_of_another_project_are_read(tmp_path, capsys):
     package.mkdir()
     (package / "module.py").write_text(CALL)
     main([str(package), str(tmp_path / "tests")])
-    assert "1  lines of code" in capsys.readouterr().out
+    assert "1000.0  calls with five or more positional arguments" in capsys.readouterr().out

@@ -71,7 +71,7 @@ def test_each_write_has_each_state(journal):
     assert seen == {*product(operations, {"open", "unknown", *SETTLED})}
 
 
-def test_open_and_unknown_entries_are_unresolved(journal):
+def test_entries_without_an_outcome_are_unresolved(journal):
     expected = {entry.id for entry in journal.entries() if entry.state not in SETTLED}
     assert {entry.id for entry in journal.unresolved(older_than=30)} == expected
 
