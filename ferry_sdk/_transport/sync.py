@@ -228,7 +228,7 @@ class RawTransport:
         self._transport = transport
         self.settings: Settings = transport.settings
 
-    def run(self, operation: Operation[Any]) -> Any:  # noqa: ANN401 -- the same
+    def run(self, operation: Operation[Any]) -> Any:  # noqa: ANN401 -- a type made here
         """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
 

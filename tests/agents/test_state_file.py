@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -361,18 +362,25 @@ def test_a_lost_file_allows_no_write(again, ferry_sandbox, path):
     assert not ferry_sandbox.counters.effects
 
 
+def answer_without_a_record(call, hold, path):
+    """Return the answer of a call whose state file cannot be used while its reply is held."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(call)
+        while not hold.held:
+            time.sleep(0.01)
+        path.chmod(0o644)  # the file is not used while others can read it
+        hold.release()
+        answered = answer.result()
+    path.chmod(0o600)
+    return answered
+
+
 def test_a_file_closed_meanwhile_leaves_a_write_unknown(again, ferry_sandbox, path):
     toolkit = again()
     asked = order(toolkit.sailings()[0])
     hold = Hold(ferry_sandbox, "bookings.create", replies=True)
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(toolkit.call, "bookings_create", asked)
-        while not hold.held:
-            time.sleep(0.01)
-        path.chmod(0o644)
-        hold.release()
-        assert answer.result()["status"] == "unknown"
-    path.chmod(0o600)
+    call = partial(toolkit.call, "bookings_create", asked)
+    assert answer_without_a_record(call, hold, path)["status"] == "unknown"
     assert toolkit.fail("bookings_create", "under_way", **asked)
 
 
@@ -384,14 +392,8 @@ def test_recovered_write_that_is_not_recorded_is_unknown(again, ferry_sandbox, p
     toolkit.fail("bookings_confirm", "outcome_unknown", "unknown", **named)
     ferry_sandbox.faults.clear()
     hold = Hold(ferry_sandbox, "bookings.get", replies=True)
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(toolkit.call, "bookings_confirm", named)
-        while not hold.held:
-            time.sleep(0.01)
-        path.chmod(0o644)
-        hold.release()
-        assert answer.result()["status"] == "unknown"
-    path.chmod(0o600)
+    call = partial(toolkit.call, "bookings_confirm", named)
+    assert answer_without_a_record(call, hold, path)["status"] == "unknown"
     toolkit.do("bookings_confirm", **named)
 
 

@@ -57,7 +57,7 @@ def option(
     *names: str,
     parse: Callable[[str], object] | None = None,
     **more: Any,  # noqa: ANN401 -- whatever typer takes
-) -> Any:  # noqa: ANN401 -- the same
+) -> Any:  # noqa: ANN401 -- a type made here
     """Return an option with a value.
 
     Args:
