@@ -80,7 +80,7 @@ def availability(make: Make, *, money: type = Decimal, epoch: type = datetime) -
         epoch: The type of moments in epoch seconds.
     """
 
-    def model(name: str, members: Mapping[str, Any], **models: Any) -> Any:  # noqa: ANN401 -- a type made here
+    def model(name: str, members: Mapping[str, Any], **models: Any) -> Any:  # noqa: ANN401 -- a model of any library
         open_types = {_MONEY: money, _EPOCH: epoch}
         types = {member: open_types.get(kind, kind) for member, kind in members.items()}
         return make(name, types | models)

@@ -228,7 +228,7 @@ class RawTransport:
         self._transport = transport
         self.settings: Settings = transport.settings
 
-    def run(self, operation: Operation[Any]) -> Any:  # noqa: ANN401 -- a type made here
+    def run(self, operation: Operation[Any]) -> Any:  # noqa: ANN401 -- for threads or for tasks
         """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
 

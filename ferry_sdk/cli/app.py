@@ -101,7 +101,7 @@ class LeafCommand(TyperCommand):
         """Return the options and arguments."""
         return _show_readably(ctx, super().get_params(ctx))
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- a type made here
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as in typer
         """Print the help."""
         _set_help_styles()
         super().format_help(ctx, formatter)
@@ -114,7 +114,7 @@ class Family(TyperGroup):
         """Return the options."""
         return _show_readably(ctx, super().get_params(ctx))
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- a type made here
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as in typer
         """Print the help."""
         _set_help_styles()
         super().format_help(ctx, formatter)

@@ -57,7 +57,7 @@ def option(
     *names: str,
     parse: Callable[[str], object] | None = None,
     **more: Any,  # noqa: ANN401 -- whatever typer takes
-) -> Any:  # noqa: ANN401 -- a type made here
+) -> Any:  # noqa: ANN401 -- what typer returns
     """Return an option with a value.
 
     Args:
