@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 import re
+import socket
 import sys
 from contextlib import ExitStack, closing
 from importlib.util import find_spec
@@ -78,6 +79,11 @@ def in_a_with_block(ferry):
         pass
 
 
+def find_no_address(*_, **__):
+    """Answer as a resolver that does not know the name; the machine's own may not answer at all."""
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
 def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     ferry, sandbox, folder, monkeypatch, stack
 ):
@@ -117,6 +123,9 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     with Sandbox() as stopped:
         pass
     yield message(lambda: ports(base_url=stopped.base_url))
+    with monkeypatch.context() as resolver:
+        resolver.setattr(socket, "getaddrinfo", find_no_address)
+        yield message(lambda: ports(base_url="https://ferry.invalid"))
     with Service(over_tls(of_a_server(trustme.CA(), "localhost"))) as untrusted:
         yield message(lambda: ports(base_url=untrusted.secure_url))
     yield message(lambda: ports(base_url=url.replace("http:", "https:")))
