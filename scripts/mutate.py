@@ -76,7 +76,7 @@ AGENTS: Stages = (
     _named(
         "agents/test",
         *("approvers", "changes", "guards_of_travel", "handles", "mistakes", "small_models"),
-        *("names", "penalties"),
+        *("names", "penalties", "useless_questions"),
     ),
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),
@@ -207,7 +207,7 @@ TESTS: dict[str, Stages] = {
     "agents/mcp_server/questions": HOSTS,
     "agents/mcp_server/writes": HOSTS[::-1],
     "agents/mcp_server/card": HOSTS[1:],
-    "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING),
+    "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING, OFFERS[0]),
     "planning/search": (PLANNING[1], *PLANNING),
     "planning/request": (PLANNING[1], *PLANNING),
     "planning/trips": PLANNING,

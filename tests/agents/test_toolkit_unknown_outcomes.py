@@ -204,6 +204,16 @@ def test_own_bookings_count_once(toolkit_of, limited):
     toolkit.fail("bookings_confirm", "spend_limit", booking_id=other["booking_id"])
 
 
+def test_a_rejected_payment_costs_nothing(toolkit_of, limited, ferry_sandbox):
+    first, second = (toolkit_of(writes=True, approve=approve_all).book() for _ in range(2))
+    toolkit, _ = limited
+    for booking in (first, second):
+        toolkit.do("bookings_get", booking_id=booking["booking_id"])
+    ferry_sandbox.faults.add("unauthorized", "bookings.confirm", status=403)
+    toolkit.fail("bookings_confirm", "forbidden", "failed", booking_id=first["booking_id"])
+    toolkit.do("bookings_confirm", booking_id=second["booking_id"])
+
+
 def test_an_unexpected_exception_leaves_a_write_unresolved(toolkit_of, ferry_sandbox):
     broken = []
 

@@ -24,7 +24,7 @@ YEAR = DAY.year
         ([ADULT], [{**ADA, "doc_type": "Passport"}], "0.doc_number", "a kind and a number"),
         ([ADULT, ADULT], [ADA, ADA], "1.last_name", "the same as of traveller 0"),
         ([ADULT, ADULT], [ADA, LEO], None, "2 travellers (2 Adult)"),
-        ([ADULT, CHILD], [ADA], None, "1 travellers (1 Adult)"),
+        ([ADULT, CHILD], [ADA], None, "1 traveller (1 Adult)"),
         ([ADULT, CHILD], [ADA, {**LEO, "type": "Infant"}], None, "(1 Adult, 1 Child)"),
     ],
 )

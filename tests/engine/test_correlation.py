@@ -159,6 +159,12 @@ def test_unknown_correlation_id_is_logged_once(caplog):
     assert "gateway's own" not in record.getMessage()
 
 
+def test_unknown_correlation_id_settles_nothing(caplog):
+    scripted_driver(then=good([], **{HEADER: "a gateway's own"})).raw("catalogue.ports")
+    (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert record.outcome == "unknown"
+
+
 @given(st.lists(st.text(), max_size=60))
 def test_ids_of_recent_calls_are_bounded(names):
     recent = RecentIds(most=10)

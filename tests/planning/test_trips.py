@@ -11,7 +11,7 @@ from inspect import signature
 
 import pytest
 
-from ferry_sdk import Ferry, Port, TripSearch, correlation, errors
+from ferry_sdk import Ferry, Port, Traveller, Travellers, TripSearch, correlation, errors
 from ferry_sdk.planning import catalogues
 from tests.backend.gathering import UnderWay, eventually
 from tests.planning.strait import ADULT, STRAIT, companies, found_without, slow
@@ -31,6 +31,9 @@ LATER = GNV_SAILS
 """There are tickets, presales and options from one of these ends to the other."""
 SOON = date(2050, 5, 10)
 """It is too late for presales, which end 14 days before."""
+ADA = Traveller(first_name="Ada", last_name="Reyes", gender="Female", birth_date=date(2010, 3, 1))
+BIRTHDAY = date(2038, 11, 14)
+"""The twelfth birthday is between the two ways of `TestTwoCompanies`."""
 TYPES = ("TICKET", "PRESALE", "OPTION")
 
 
@@ -380,6 +383,14 @@ class TestTwoCompanies:
         trip = ferry.trips.search(**TUNIS, on=self.OUT, back=self.HOME)[0]
         booking = ferry.bookings.get(booked(ferry, trip.select()).booking_id)
         assert [ticket.direction for ticket in booking.tickets] == ["OUTWARD", "RETURN"]
+
+    def test_birthday_between_both_ways_changes_no_price(self, ferry):
+        child = Traveller(first_name="Léo", last_name="Reyes", gender="Male", birth_date=BIRTHDAY)
+        party = Travellers([ADA, child])
+        ways = {"origin": "Genoa", "destination": "Tunis", "on": self.OUT, "back": self.HOME}
+        trip = ferry.trips.search(**ways, passengers=party)[0]
+        booking = ferry.bookings.create(availabilities=trip.select(), passengers=party)
+        assert booking.total_price == trip.price
 
     @pytest.mark.slow
     def test_no_way_out_asks_no_way_back(self, ferry):

@@ -238,7 +238,7 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
 def _count(party: Counter[str]) -> str:
     """Describe a party for a person, such as ``2 travellers (1 Adult, 1 Child)``."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(party.items()))
-    return f"{party.total()} travellers ({kinds})"
+    return f"{count_travellers([*party.elements()])} ({kinds})"
 
 
 def _searched_vehicle(
