@@ -395,6 +395,12 @@ def test_unknown_outcome_says_how_to_recover(unsure):
     assert str(error).endswith(advice)
 
 
+def test_unknown_outcome_that_no_read_shows_says_so(clients):
+    ferry = client_of(clients, Exchanges(httpx.Response(500)))
+    error = caught(errors.OutcomeUnknownError, ferry.request, "POST", "/api/note")
+    assert str(error).endswith("ask the service's support before you send it again)")
+
+
 def test_same_request_has_the_same_digest(unsure):
     assert confirm_unsurely(unsure, "b-1").request == confirm_unsurely(unsure, "b-1").request
 

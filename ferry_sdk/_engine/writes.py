@@ -436,11 +436,16 @@ class _WriteSteps(Generic[T]):
         correlation_id = self.context.correlation_id
         booking_id = self.context.state.booking_id
         named = "" if booking_id is None else f"; the reply names booking {booking_id}"
-        can = "reads" if can_be_read else "cannot read"
+        if can_be_read:
+            next_step = "ferry.recover(error) reads it back"
+        else:
+            next_step = (
+                "no read of the client shows it: ask the service's support before you send it again"
+            )
 
         return OutcomeUnknownError(
             f"{self.operation.name} may have happened: {lost}{named} "
-            f"(correlation id {correlation_id}; ferry.recover(error) {can} it back)",
+            f"(correlation id {correlation_id}; {next_step})",
             request=self.operation.call.digest(),
             subject=self.write.subject,
             last_seen=last_seen,
