@@ -163,6 +163,15 @@ def add_orders(ferry, journal, service):
     with failing_reads(service, after=2), suppress(OrderError):
         confirm(unknown)
 
+    both_ways = [select(ferry, day=26), select(ferry, day=27, depart="MATNG", arrive="ESTRF")]
+    order = orders.hold(ferry, [both_ways], passengers=[ADA], journal=journal)
+    (part,) = confirm(order).parts
+    first, _ = ferry.bookings.get(part.booking_id).tickets
+    ferry.tickets.cancel(first.ticket_id)
+    service.faults.add("refused", "bookings.cancel")
+    with suppress(OrderError):
+        cancel(order)
+
 
 @contextmanager
 def killed(journal, *, at_end):

@@ -107,7 +107,7 @@ def test_every_step_of_an_order_is_there(query):
     assert {kind for kind, _ in rows} == {*get_args(OrderKind)}
     assert {plan["step"] for plan in plans} == {None, *get_args(Step)}
     states = {part["state"] for plan in plans for part in plan["parts"]}
-    assert states >= {*get_args(OrderState)} - {"partial"}  # a part of several tickets
+    assert states >= {*get_args(OrderState)}
 
 
 def test_each_stage_of_a_booking_is_there(query):

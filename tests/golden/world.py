@@ -83,9 +83,9 @@ def client_of(service, **options):
         yield ferry
 
 
-def select(ferry, day=0, place=0):
+def select(ferry, day=0, place=0, depart="ESTRF", arrive="MATNG"):
     """Return a ticket of the first sailing of a day."""
-    where = search_arguments(company="BALEARIA", depart="ESTRF", arrive="MATNG")
+    where = search_arguments(company="BALEARIA", depart=depart, arrive=arrive)
     where |= {"out_at": DAY + timedelta(days=day), "passengers": [ADULT]}
     sailing = ferry.availability.search(**where)[0]
     tariff = next(tariff for tariff in sailing.tariffs if tariff.type == "Ticket")
