@@ -51,7 +51,7 @@ _ROWS: Final = (
     Command(
         "orders",
         _TRIPS,
-        "Look up orders of several bookings, and resume them after a crash.",
+        "Look up orders of several bookings, and resume them.",
         is_family=True,
     ),
     Command(

@@ -320,7 +320,11 @@ class TestStart:
         assert (ended.returncode, ended.stdout) == (2, "")
         return ended.stderr
 
-    @pytest.mark.parametrize("address", ["", "localhost", "127.0.0.1:", ":x", "80000", "1:-1"])
+    @pytest.mark.parametrize(
+        "address",
+        ["", "localhost", "127.0.0.1:", ":x", "80000", "1:-1", "9" * 5000],
+        ids=lambda value: value[:10],
+    )
     def test_invalid_address_is_named(self, ferry_sandbox, address):
         assert "[HOST:]PORT" in self.refusal_of(ferry_sandbox, address=address)
 

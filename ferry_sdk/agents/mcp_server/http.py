@@ -66,7 +66,8 @@ class HttpAddress:
         """
         host, _, port = value.rpartition(":")
         host = host.removeprefix("[").removesuffix("]") if host else _THIS_MACHINE[0]
-        if not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
+        is_number = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
+        if not is_number or int(port) > _LARGEST_PORT:
             raise ConfigurationError(f"http {value}: use the form [HOST:]PORT")
         return cls(host, int(port))
 
