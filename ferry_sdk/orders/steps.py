@@ -186,9 +186,13 @@ def _cancel_standing(progress: Progress) -> Flow[FerryError | None]:
 def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     """Make a booking in place of another one, confirm it, and cancel the other one."""
     plan = progress.plan
-    yield from progress.read_parts()
+    bookings = yield from progress.read_parts()
     if progress.parts[_OLD].state not in {"held", "confirmed"}:
         raise InvalidInputError("it does not stand, or not whole", field="booking_id")
+    if bookings[_OLD].stage == Stage.IN_PROGRESS:
+        # Its fee is another one as soon as the tickets are there.
+        problem = "its tickets are being issued: wait for them, then change it"
+        raise InvalidInputError(problem, field="booking_id")
 
     error = yield from _read_fees(progress, [_OLD])
     if error is not None:

@@ -220,6 +220,29 @@ def test_cancelled_booking_is_not_changed(change, ferry, old):
     assert "it is voided and cannot be changed" in change(old, code=3).err
 
 
+def test_booking_that_is_being_issued_is_not_changed(change, ferry, ferry_sandbox):
+    ferry_sandbox.clock.freeze()
+    old = book(ferry, companies=["FRSIBERIA"])
+    assert old.stage == "in_progress"
+    assert "its tickets are being issued" in change(old, "--company", "FRSIBERIA", code=3).err
+    assert effects(ferry_sandbox) == PAID
+
+
+@pytest.fixture
+def half_changed(change, ferry_sandbox, old):
+    """The error of a change that could not cancel the old booking."""
+    ferry_sandbox.faults.add("refused", "bookings.cancel")
+    return change(old, "--json", code=5).document["error"]
+
+
+def test_change_that_leaves_both_bookings_has_its_exit_code(half_changed):
+    assert half_changed["exit_code"] == 5
+
+
+def test_change_that_leaves_both_bookings_names_the_next_command(half_changed, old):
+    assert f"run `ferry cancel {old.booking_id}`" in half_changed["hint"]
+
+
 @pytest.mark.parametrize(
     "words",
     [

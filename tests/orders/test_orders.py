@@ -337,6 +337,14 @@ def test_cancelled_booking_is_not_changed(desk, old):
     assert (error.field, desk.journal.entries()) == ("booking_id", entries)
 
 
+def test_booking_that_is_being_issued_is_not_changed(desk, slow_held):
+    confirmed = desk.confirm(slow_held)
+    entries = desk.journal.entries()
+    error = caught(errors.InvalidInputError, change, desk, confirmed)
+    assert "being issued" in str(error)
+    assert (error.field, desk.journal.entries()) == ("booking_id", entries)
+
+
 @pytest.fixture
 def both_stand(desk, old):
     """The error of a change that could not cancel the old booking."""

@@ -58,7 +58,7 @@ from ferry_sdk.cli.trips.searches import Search
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.bookings import Booking
-from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.inputs import Selection, Traveller
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketJourney
@@ -117,6 +117,10 @@ def change(
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
         check_stage(old.stage, "changed", "BOOKING")
+        if old.stage == Stage.IN_PROGRESS:
+            # Nobody is asked about a fee that is another one as soon as the tickets are there.
+            problem = "its tickets are being issued: wait for them, then change it"
+            raise InvalidInputError(problem, field="BOOKING")
         fee = read_fee(ferry, booking_id, max_penalty)
 
         if from_file is not None:

@@ -22,7 +22,7 @@ from contextlib import suppress
 from datetime import date
 from enum import IntEnum
 from functools import wraps
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import typer
 from rich.padding import Padding
@@ -57,6 +57,9 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.types import JournalEntry, OrderRecord
 
+if TYPE_CHECKING:
+    from ferry_sdk.orders import Order
+
 
 class Exit(IntEnum):
     """The exit codes.
@@ -68,7 +71,7 @@ class Exit(IntEnum):
         NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
             a reply.
         REJECTED: The service rejected the request, or nothing sails.
-        UNKNOWN: A write that may have happened.
+        UNKNOWN: A write may have happened, or an order is half done.
         DECLINED: The user or a guard declined.
         INTERRUPTED: Ctrl-C or SIGTERM.
     """
@@ -339,7 +342,7 @@ def _hint_at_unknown(error: FerryError) -> str:
         entry = error.entry
         return f"not sent again; {next_step(entry.operation, entry.id, entry.booking_id)}"
     if isinstance(error, OrderError):
-        return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
+        return _hint_at_order(error.order)
 
     call = f"correlation id {error.correlation_id}"
     if not isinstance(error, OutcomeUnknownError):
@@ -354,6 +357,17 @@ def _hint_at_unknown(error: FerryError) -> str:
     # The id may come from the service, and a person pastes the command into a shell.
     command = f"ferry show {shlex.quote(some_id)}"
     return f"{_DO_NOT_REPEAT} before you have run `{command}` ({call})"
+
+
+def _hint_at_order(order: Order) -> str:
+    """Return what the user can do after an order that is not known, or that is half done."""
+    if order.state == "unknown":
+        return f"{_DO_NOT_REPEAT}, run `ferry orders resume {order.id}`"
+    if order.kind == "change":
+        old_id = order.parts[-1].booking_id
+        command = f"ferry cancel {shlex.quote(str(old_id))}"
+        return f"both bookings stand; do not repeat it, run `{command}`"
+    return f"some bookings stand; do not repeat it, run `ferry orders show {order.id}`"
 
 
 def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> str:
@@ -387,6 +401,8 @@ def exit_code_of(error: FerryError) -> Exit:
     if isinstance(error, PriceChangedError | PenaltyExceededError):
         return Exit.DECLINED
     if isinstance(error, UnresolvedWriteError):
+        return Exit.UNKNOWN
+    if isinstance(error, OrderError) and error.order.state == "partial":
         return Exit.UNKNOWN
     if error.outcome == "rejected":
         return Exit.REJECTED
