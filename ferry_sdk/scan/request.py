@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
@@ -32,7 +32,8 @@ class ScanRequest:
         routes: Pairs of places, routes, or "all".
         dates: The first and the last day.
         parties: The parties.
-        companies: Only these; None: all that sail.
+        companies: Only these, on the routes that they sail if all routes are asked; None: all
+            that sail.
         part_size: The searches of a part.
         days: Every day.
     """
@@ -120,17 +121,18 @@ class ScanRequest:
         Raises:
             InvalidInputError: No company is known for one of them; for "all", for none of them.
         """
+        known = {company for route in routes for company in route.companies}
         sailed: set[CompanyRoute] = set()
         for route in routes:
-            companies = self.companies or route.companies
-            if not companies and self.routes != "all":
-                raise InvalidInputError(
-                    f"the service does not say who sails {route.journey_id}; pass the companies",
-                    field="companies",
-                )
-            if not companies:
+            if not self.companies and not route.companies:
+                if self.routes != "all":
+                    raise InvalidInputError(
+                        f"the service does not say who sails {route.journey_id}; "
+                        "pass the companies",
+                        field="companies",
+                    )
                 logger.warning("%s is not asked: no company is known", route.journey_id)
-            for company in companies:
+            for company in self._companies_on(route, known):
                 sailed.add(
                     CompanyRoute(
                         depart_code=route.depart_code,
@@ -143,6 +145,18 @@ class ScanRequest:
         if not sailed:
             raise InvalidInputError("no company is known; pass the companies", field="companies")
         return sorted(sailed)
+
+    def _companies_on(self, route: Route, known: Collection[str]) -> Sequence[str]:
+        """Return the companies to ask on a route, given those that are known to sail any route.
+
+        Of all routes, a company that the caller names is asked on those that it sails. It is asked
+        on every route if it is not known to sail any, or if the route has no known company.
+        """
+        if not self.companies:
+            return route.companies
+        if self.routes != "all" or not route.companies:
+            return self.companies
+        return [one for one in self.companies if one in route.companies or one not in known]
 
 
 def _is_route(value: object) -> bool:

@@ -144,6 +144,17 @@ class TestSize:
         everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
         assert everything.plan(make_client) == sailings > 400
 
+    def test_all_routes_of_a_company_are_planned(self, make_client, ferry, folder):
+        sailed = [route for route in ferry.routes.find() if "CTN" in route.companies]
+        one_day = {"dates": (DAYS[0], DAYS[0]), "parties": [LONE]}
+        scan = new_scan(folder, routes="all", companies=["CTN"], **one_day)
+        assert scan.plan(make_client) == len(sailed)
+
+    def test_company_without_known_routes_is_asked_on_all(self, make_client, ferry, folder):
+        one_day = {"dates": (DAYS[0], DAYS[0]), "parties": [LONE]}
+        scan = new_scan(folder, routes="all", companies=["NONE"], **one_day)
+        assert scan.plan(make_client) == len(ferry.routes.find())
+
 
 class TestRunsAgain:
     @pytest.mark.slow

@@ -58,8 +58,8 @@ class AuditRecord:
         code: The code of the error, if there is one.
         outcome: The effect of the call: ``done``, ``not_sent``, ``rejected`` or ``unknown``.
         subject: The ids in its arguments, and that of the booking that it made.
-        approval: How a write is approved; None for a read, and for a write that was refused before
-            approval.
+        approval: How a write is approved: ``callback``, by your function or by a form or a card of
+            the host, or ``code``. None for a read, and for a write that was refused before.
         amount: The price or the penalty to approve.
         currency: The currency of `amount`.
         correlation_id: The id that all its requests carried.
