@@ -7,7 +7,6 @@ These are its members, by command:
   with `--changes 1`, `itineraries` in place of `trips` and `sailings`.
 - `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings` and
   `unreadable`, which are numbers), `cheapest` (a day or null), `report`.
-- `scan`: `folder`, `report`.
 - `book`: `booking`; with `--changes 1`, `order` as in `change`.
 - `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking also
   `cancellation`, what was kept and refunded.
@@ -35,7 +34,8 @@ These are its members, by command:
 - `offers add`: `wish`; `list`: `wishes`; `remove`: `key`, `removed`; `history`: `observations`;
   `watch`: a document for each event: `id`, `key`, `kind`, `rule`, `trip`, `price`, `before`,
   `currency`, `seen_at`.
-- `scan`: `folder`, `report`, the numbers of a scan.
+- `scan`: `folder`, `report`: `size`, `answered`, `nothing`, `failed`, `unreadable`, which are
+  numbers of searches, and `reasons`, a number for each reason of a failure.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
 - any, on failure, except with exit code 2: `error`: `message`, `hint`, `exit_code`; for a failed
