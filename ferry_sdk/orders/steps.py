@@ -405,14 +405,27 @@ def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
     try:
         bookings = yield from progress.read({_NEW: issued})
     except FerryError as error:
+        failure = error
         if isinstance(error, RequestTimeoutError) and isinstance(error.last_seen, Booking):
             progress.see(_NEW, error.last_seen)
+            failure = _not_issued(error.last_seen)
         # If the new one was rejected meanwhile, there is nothing to go on with.
         progress.is_interrupted = progress.parts[_NEW].state == "confirmed"
-        return error
+        return failure
 
     progress.see(_NEW, bookings[_NEW])
     return (yield from _cancel_within_limits(progress, [_OLD]))
+
+
+def _not_issued(new: Booking) -> RequestTimeoutError:
+    """Return why the old booking of a change stands, given the new one that was not issued."""
+    problem = f"the new booking is {new.stage}, so the old one was not cancelled"
+    if new.stage == Stage.IN_PROGRESS:
+        problem = (
+            "the tickets of the new booking are still being issued, so the old one was not "
+            "cancelled: resume the order"
+        )
+    return RequestTimeoutError(problem, outcome="unknown", last_seen=new)
 
 
 def _confirmation(progress: Progress, index: int) -> Operation[Any]:

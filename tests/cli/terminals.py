@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from contextlib import contextmanager
 
 import pytest
@@ -48,16 +49,19 @@ def terminal(sandbox, folder, *arguments, program="", size=(30, 100), **more):
     interpreter, *ferry = COMMAND
     started = [program] if program else ferry
     command, *words = launch_command([interpreter, *started, *arguments], env)
-    child = pexpect.spawn(
-        command,
-        words,
-        cwd=str(folder),
-        env=env,
-        timeout=60,
-        dimensions=size,
-        encoding="utf-8",
-        codec_errors="replace",
-    )
+    with warnings.catch_warnings():
+        # pexpect forks beside the thread of the local service, and the child only executes.
+        warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
+        child = pexpect.spawn(
+            command,
+            words,
+            cwd=str(folder),
+            env=env,
+            timeout=60,
+            dimensions=size,
+            encoding="utf-8",
+            codec_errors="replace",
+        )
     child.delaybeforesend = None
     child.ptyproc.delayafterclose = 0.0
     try:

@@ -218,12 +218,17 @@ def test_confirmation_settled_as_not_done_is_named(desk, held):
 
 
 @pytest.fixture
-def slow_held(desk):
-    """An order of one booking whose company issues tickets with a delay; the clock stands still."""
+def slow_trip(desk):
+    """A trip of a company that issues tickets with a delay; the clock stands still."""
     desk.sandbox.clock.freeze()
     trip = {"on": DAY, "passengers": TRAVELLERS, "companies": ["FRSIBERIA"]}
-    selection = desk.ferry.trips.search("Tarifa", "MATNG", **trip)[0].select()
-    return desk.run(orders.hold, [selection], passengers=PASSENGERS)
+    return desk.ferry.trips.search("Tarifa", "MATNG", **trip)[0]
+
+
+@pytest.fixture
+def slow_held(desk, slow_trip):
+    """An order of one booking of that trip."""
+    return desk.run(orders.hold, [slow_trip.select()], passengers=PASSENGERS)
 
 
 def test_order_is_confirmed_while_its_tickets_are_issued(desk, slow_held):
@@ -357,6 +362,43 @@ def test_change_that_leaves_both_bookings_says_so(desk, both_stand):
     assert (order.state, states(order)) == ("partial", ["confirmed", "confirmed"])
     assert both_stand.cause is order.parts[1].error
     assert "ConflictError, HTTP 409" in str(resume(desk, order))
+
+
+def change_to(desk, old, trip):
+    """Return the error of a change to a trip that fails."""
+    return caught(
+        errors.OrderError,
+        *(desk.run, orders.change, old.parts[0].booking_id),
+        to=trip.select(),
+        passengers=PASSENGERS,
+        expect_totals={trip.currency: trip.price},
+        max_penalty={"EUR": 1000},
+    )
+
+
+@pytest.fixture
+def slow_change(desk, old, slow_trip):
+    """The error of a change whose new booking is not issued in time."""
+    return change_to(desk, old, slow_trip)
+
+
+def test_old_booking_stands_until_the_new_one_is_issued(desk, slow_change):
+    order = slow_change.order
+    assert (order.state, states(order)) == ("partial", ["confirmed", "confirmed"])
+    assert "still being issued, so the old one was not cancelled" in str(slow_change)
+
+
+def test_change_is_resumed_when_the_new_booking_is_issued(desk, slow_change):
+    desk.sandbox.clock.advance(60)
+    assert desk.run(orders.resume, slow_change.order.id).state == "confirmed"
+    assert desk.booking(slow_change.order, 1).stage == "voided"
+
+
+def test_rejected_new_booking_keeps_the_old_one(desk, old, slow_trip):
+    desk.sandbox.faults.add("fails_later", "bookings.confirm", seconds=0)
+    error = change_to(desk, old, slow_trip)
+    assert states(error.order) == ["cancelled", "confirmed"]
+    assert "the new booking is rejected, so the old one was not cancelled" in str(error)
 
 
 def test_old_booking_may_be_cancelled_by_itself(desk, both_stand):

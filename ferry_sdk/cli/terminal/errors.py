@@ -361,13 +361,18 @@ def _hint_at_unknown(error: FerryError) -> str:
 
 def _hint_at_order(order: Order) -> str:
     """Return what the user can do after an order that is not known, or that is half done."""
+    resume = f"run `ferry orders resume {order.id}`"
     if order.state == "unknown":
-        return f"{_DO_NOT_REPEAT}, run `ferry orders resume {order.id}`"
-    if order.kind == "change":
-        old_id = order.parts[-1].booking_id
-        command = f"ferry cancel {shlex.quote(str(old_id))}"
-        return f"both bookings stand; do not repeat it, run `{command}`"
-    return f"some bookings stand; do not repeat it, run `ferry orders show {order.id}`"
+        return f"{_DO_NOT_REPEAT}, {resume}"
+    if order.kind != "change":
+        return f"some bookings stand; do not repeat it, {resume}"
+
+    new, old = order.parts
+    cancel = f"`ferry cancel {shlex.quote(str(old.booking_id))}`"
+    return (
+        f"both bookings stand; do not repeat it, {resume}; "
+        f"if both still stand, run {cancel} once {new.booking_id} is ticketed"
+    )
 
 
 def next_step(operation: str, entry_id: str, booking_id: str | None = None) -> str:
