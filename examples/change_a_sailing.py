@@ -27,11 +27,14 @@ def cheapest(ferry: Ferry, day: date) -> Trip:
 
 
 def sell(ferry: Ferry, day: date, journal: Journal) -> str:
-    """Sell a crossing, and return its booking."""
+    """Sell a crossing, and return its booking once its tickets are issued."""
     selection = cheapest(ferry, day).select()
     order = orders.hold(ferry, [selection], passengers=TRAVELLERS, journal=journal)
     order = orders.confirm(ferry, order, expect_totals=order.totals, journal=journal)
-    return str(order.parts[0].booking_id)
+    booking_id = str(order.parts[0].booking_id)
+    # Until then nobody knows what a change costs.
+    ferry.bookings.wait(booking_id, until="ticketed", deadline=60)
+    return booking_id
 
 
 def change(ferry: Ferry, booking_id: str, day: date, journal: Journal) -> None:

@@ -300,7 +300,8 @@ def change(
         The order, ``confirmed``: the new booking is confirmed and the old one is cancelled.
 
     Raises:
-        InvalidInputError: An argument is invalid, or the old booking does not stand.
+        InvalidInputError: An argument is invalid, the old booking does not stand, or its tickets
+            are being issued.
         ReadOnlyError: The client can only read.
         PenaltyExceededError: The fee is too high, or the refund too low; nothing was made.
         OrderError: A step failed; `order` is what stands.
