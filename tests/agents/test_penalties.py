@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from ferry_sdk.agents.policy.budget import Budget
 from tests.agents.agent import approve_all, error, order, result_of
 from tests.support.tiers import mostly_long
 
@@ -30,6 +31,11 @@ def test_a_penalty_above_the_limit_is_refused(
         refused = toolkit.fail(tool, "penalty_limit", **named)
     assert float(refused["penalty"]) > 1
     assert problem in refused["message"]
+
+
+def test_a_currency_without_a_limit_shows_zero():
+    limits = Budget(None, {"EUR": 50}).limits("USD")
+    assert limits == {"Limit for a cancellation": "0.00 USD"}
 
 
 def fee_of(toolkit, some_id):
