@@ -15,7 +15,7 @@ from ferry_sdk.journal import time_limits
 from tests.backend.gathering import UnderWay
 from tests.support.blocks import python
 from tests.transport import scripted as do
-from tests.transport.calls import CREATE, READ
+from tests.transport.calls import CREATE, READ, error_once_sent
 from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="httpx waits for the clock in its own way")
@@ -91,8 +91,12 @@ def test_a_retry_is_sent(frozen, monkeypatch):
 )
 def test_a_deadline_ends_a_call(frozen, call, kind):
     with Service(HANG) as service:
-        ferry = frozen(base_url=service.url, deadline=0.3)
-        assert type(UnderWay(partial(call.make, ferry)).error()) is kind
+
+        def end(deadline):
+            ferry = frozen(base_url=service.url, deadline=deadline)
+            return UnderWay(partial(call.make, ferry)).error()
+
+        assert type(error_once_sent(end)) is kind
 
 
 def test_a_timeout_ends_a_call(frozen):
@@ -110,9 +114,12 @@ def test_polling_ends_in_time(frozen):
 
 def test_reading_back_ends_in_time(frozen):
     with Service(do.in_turn(do.read_request, do.cut), refuse) as service:
-        ferry = frozen(base_url=service.url, deadline=0.8)
-        confirm = partial(ferry.bookings.confirm, "b-1")
-        assert type(UnderWay(confirm).error()) is OutcomeUnknownError
+
+        def end(deadline):
+            ferry = frozen(base_url=service.url, deadline=deadline)
+            return UnderWay(partial(ferry.bookings.confirm, "b-1")).error()
+
+        assert type(error_once_sent(end)) is OutcomeUnknownError
 
 
 def test_the_wait_for_a_connection_ends(frozen, monkeypatch):

@@ -56,6 +56,20 @@ CONFIRM = Call(
 )
 
 
+def error_once_sent(end):
+    """Return the error of a call whose deadline passes after its request was sent.
+
+    A busy machine may send nothing in a short time: then `end`, which takes the deadline, gets
+    twice as long.
+    """
+    deadline = 0.3
+    while True:
+        error = end(deadline)
+        if any(attempt.sent for attempt in error.attempts):
+            return error
+        deadline *= 2
+
+
 class Caller:
     """Makes clients of one kind on top of HTTP clients of the caller.
 

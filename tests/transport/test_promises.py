@@ -22,7 +22,7 @@ from tests.support.exchanges import caught
 from tests.support.http_clients import HTTP_CLIENTS
 from tests.support.injected import LIBRARIES
 from tests.transport import scripted as do
-from tests.transport.calls import CREATE, READ
+from tests.transport.calls import CREATE, READ, error_once_sent
 from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they have clients of every kind themselves")
@@ -163,13 +163,25 @@ def test_a_redirect_is_not_followed(ferry_over):
         assert service.asked == [READ.line]
 
 
-@pytest.mark.parametrize("options", [{"deadline": 0.3}, {"timeout": Timeout(read=0.3)}], ids=str)
-def test_a_reply_that_never_comes_is_unknown(ferry_over, options):
+def test_a_reply_that_never_comes_is_unknown(ferry_over):
     with Service(do.in_turn(do.read_request, do.hang)) as service:
-        ferry = ferry_over(service.url, **options)
+        ferry = ferry_over(service.url, timeout=Timeout(read=0.3))
         error = caught(OutcomeUnknownError, CREATE.make, ferry)
         assert isinstance(error.__cause__, RequestTimeoutError)
         assert service.asked == [CREATE.line]
+
+
+def test_a_deadline_after_the_request_is_unknown(ferry_over):
+    with Service(do.in_turn(do.read_request, do.hang)) as service:
+
+        def end(deadline):
+            ferry = ferry_over(service.url, deadline=deadline)
+            return UnderWay(partial(CREATE.make, ferry)).error()
+
+        error = error_once_sent(end)
+        assert type(error) is OutcomeUnknownError
+        assert isinstance(error.__cause__, RequestTimeoutError)
+        eventually(lambda: service.asked == [CREATE.line])
 
 
 def test_a_full_pool_is_not_sent(ferry_over, one_connection):
