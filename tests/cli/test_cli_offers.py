@@ -8,7 +8,8 @@ from tests.support.trip import DAY
 
 DAYS = ("--from", f"{DAY}", "--to", f"{DAY}")
 WISH = ("Tarifa", "MATNG", *DAYS, "--adult", "34F", "--company", "FRSIBERIA")
-WATCH = ("--max-calls", "9/hour", "--deadline", "1")
+WATCH = ("--max-calls", "500/hour", "--every", "0.01")
+"""A search that was cut off is made again after 36 seconds."""
 
 
 @pytest.fixture
@@ -28,8 +29,11 @@ def watched(cli, url, add):
     def watch(*options):
         add("--below", "900 EUR")
         out = ""
+        deadline = 1
         while not out:  # a second may be too short on a busy machine
-            out = cli("offers", "watch", "--journal", url, *WATCH, *options, code=None).out
+            words = (*WATCH, "--deadline", str(deadline), *options)
+            out = cli("offers", "watch", "--journal", url, *words, code=None).out
+            deadline *= 4
         return out
 
     return watch
