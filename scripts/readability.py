@@ -35,7 +35,7 @@ class Source:
 
     Attributes:
         nodes: All nodes of its tree.
-        code: The numbers of its lines of code: those without blank lines, comments, docstrings.
+        code: Where it has code: neither blank lines nor comments nor docstrings.
         comments: How many comments it has for people.
     """
 

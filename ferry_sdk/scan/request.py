@@ -121,7 +121,10 @@ class ScanRequest:
         Raises:
             InvalidInputError: No company is known for one of them; for "all", for none of them.
         """
-        known = {company for route in routes for company in route.companies}
+        known: set[str] = set()
+        for route in routes:
+            known.update(route.companies)
+
         sailed: set[CompanyRoute] = set()
         for route in routes:
             if not self.companies and not route.companies:

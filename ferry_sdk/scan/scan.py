@@ -62,7 +62,7 @@ class FareScan:
         dates: The first and the last day, local to the port; dates or YYYY-MM-DD.
         parties: The travellers, each with a name.
         companies: Only these, as a search takes them; None: all that sail. With "all", each is
-            asked on the routes that it sails; on other routes, all of them are asked.
+            asked on the routes that it is known to sail.
         part_size: The searches of a part, from 20 to 100.
 
     Attributes:

@@ -368,7 +368,9 @@ def change_to(desk, old, trip):
     """Return the error of a change to a trip that fails."""
     return caught(
         errors.OrderError,
-        *(desk.run, orders.change, old.parts[0].booking_id),
+        desk.run,
+        orders.change,
+        old.parts[0].booking_id,
         to=trip.select(),
         passengers=PASSENGERS,
         expect_totals={trip.currency: trip.price},
